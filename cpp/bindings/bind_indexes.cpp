@@ -1,0 +1,9 @@
+#include <pybind11/pybind11.h>
+
+namespace ripple::bindings {
+
+namespace py = pybind11;
+
+void register_indexes(py::module_&) {}
+
+}  // namespace ripple::bindings

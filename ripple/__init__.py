@@ -1,0 +1,1 @@
+"""ripple: an embedded long-term memory engine for LLM agents."""

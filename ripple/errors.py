@@ -1,0 +1,97 @@
+"""Every error that ripple raises on purpose. Each message says what was met, what is wanted, and the way out."""
+
+__all__ = [
+    "BudgetExceededError",
+    "ConfigError",
+    "CorruptStoreError",
+    "DimensionMismatchError",
+    "EmbeddingError",
+    "ExtractionError",
+    "InvalidInputError",
+    "ModelError",
+    "PlannerError",
+    "ReadOnlyError",
+    "RippleError",
+    "StoreClosedError",
+    "StoreError",
+    "StoreLockedError",
+    "StoreVersionError",
+    "UnitNotFoundError",
+]
+
+
+class RippleError(Exception):
+    """Root of all errors that ripple raises on purpose."""
+
+
+class StoreError(RippleError):
+    """The store on disk could not be opened, read or written."""
+
+
+class CorruptStoreError(StoreError):
+    """Stored bytes do not form what they claim to be."""
+
+
+class StoreVersionError(StoreError):
+    """The store was written in a format that this version does not know."""
+
+
+class StoreLockedError(StoreError):
+    """Another process writes to the store."""
+
+
+class StoreClosedError(StoreError):
+    """The store has been closed."""
+
+
+class ReadOnlyError(StoreError):
+    """The store was opened for reading only."""
+
+
+class ModelError(RippleError):
+    """A language model or embedder failed.
+
+    Attributes
+    ----------
+    retryable : bool
+        Whether the same call may succeed later.
+    """
+
+    def __init__(self, message: str, *, retryable: bool = False) -> None:
+        super().__init__(message)
+        self.retryable = retryable
+
+
+class ExtractionError(ModelError):
+    """Units could not be extracted from a window."""
+
+
+class PlannerError(ModelError):
+    """The recall planner failed."""
+
+
+class EmbeddingError(ModelError):
+    """Texts could not be embedded."""
+
+
+class InvalidInputError(RippleError, ValueError):
+    """An argument or message is not what the call takes."""
+
+
+class DimensionMismatchError(RippleError, ValueError):
+    """A vector's length differs from the store's."""
+
+
+class UnitNotFoundError(RippleError, KeyError):
+    """No live unit of this namespace has the id."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class ConfigError(RippleError, ValueError):
+    """A setting has a value that it cannot have."""
+
+
+class BudgetExceededError(RippleError):
+    """A budget ran out and the caller asked for an error."""

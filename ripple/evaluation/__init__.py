@@ -1,0 +1,1 @@
+"""Measuring recall: loaders, metrics, runner, generated stories."""

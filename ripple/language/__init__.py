@@ -1,0 +1,1 @@
+"""The rules of language that writing and recall share: names, places, times."""

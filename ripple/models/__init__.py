@@ -1,0 +1,1 @@
+"""Models behind ripple's interfaces: embedders and, later, language models."""
