@@ -34,7 +34,8 @@ template <class T>
 template <class T>
 [[nodiscard]] std::span<const T> view_2d(const Array<T>& array, py::ssize_t columns, const char* name) {
   if (array.ndim() != 2 || array.shape(1) != columns) {
-    throw std::invalid_argument(std::string(name) + " must have the shape (n, " + std::to_string(columns) + ")");
+    throw std::invalid_argument(std::string(name) + " must have the shape (n, " + std::to_string(columns) +
+                                ")");
   }
   return {array.data(), static_cast<std::size_t>(array.size())};
 }

@@ -26,16 +26,17 @@ struct VectorIndexOptions {
 
 // RippleMem 1.1: how edges are found and scored when a unit is written.
 struct EdgeOptions {
-  float semantic_threshold = 0.85F;    // the paper's, for its encoder; calibrated per embedder, kept with the store
+  float semantic_threshold =
+      0.85F;  // the paper's, for its encoder; calibrated per embedder, kept with the store
   float structural_threshold = 0.60F;  // tested with >= in exact arithmetic
   double participant_weight = 0.50;
   double location_weight = 0.20;
   double time_weight = 0.30;
-  std::int64_t time_decay_seconds = 7LL * 86'400;               // tau
+  std::int64_t time_decay_seconds = 7LL * 86'400;                // tau
   std::int64_t longest_interval_seconds = 100LL * 366 * 86'400;  // longer intervals give no temporal weight
-  std::uint32_t semantic_degree = 6;    // cap on both ends
-  std::uint32_t structural_degree = 6;  // cap on both ends
-  std::uint32_t term_degree = 6;        // cap on both ends
+  std::uint32_t semantic_degree = 6;                             // cap on both ends
+  std::uint32_t structural_degree = 6;                           // cap on both ends
+  std::uint32_t term_degree = 6;                                 // cap on both ends
   std::uint32_t semantic_candidates = 20;
   std::uint32_t cue_candidates = 20;
   std::uint32_t term_units_min = 2;  // a rare term is one that stands in 2 to 6 units
