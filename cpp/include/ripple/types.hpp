@@ -72,6 +72,12 @@ struct CueView {
   TimeInterval time;
 };
 
+// Session order as links between visible rows; kNoRow at the ends and for rows that are not visible.
+struct SessionLinks {
+  std::span<const Row> previous;
+  std::span<const Row> next;
+};
+
 // A text as the lexical index sees it: term ids sorted, no repeats, with their counts.
 struct TermView {
   std::span<const TermId> ids;
