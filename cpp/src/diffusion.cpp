@@ -1,0 +1,190 @@
+#include "ripple/diffusion.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+namespace ripple {
+
+namespace {
+
+// A row of the current hop with the best way to it.
+struct Reached {
+  Row row;
+  float strength;
+  Row parent;
+  Row anchor;
+  EdgeKind kind;
+};
+
+// Orders ways to the same row: the strongest first, then the smaller parent, then the smaller kind.
+bool is_better_way(const Reached& a, const Reached& b) {
+  if (a.strength != b.strength) {
+    return a.strength > b.strength;
+  }
+  return std::tie(a.parent, a.kind) < std::tie(b.parent, b.kind);
+}
+
+// Everything that one more hop from the frontier reaches first, the strongest path first, then by row.
+std::vector<Reached> next_hop(const MemoryGraph& graph, std::span<const Reached> frontier, unsigned kinds,
+                              const RowMask& allowed, const std::unordered_set<Row>& seen) {
+  std::vector<Reached> found;
+  std::unordered_map<Row, std::size_t> index;
+  for (const Reached& from : frontier) {
+    graph.for_each_neighbor(from.row, [&](Row other, EdgeKind kind, float weight, bool) {
+      if (((kinds >> static_cast<unsigned>(kind)) & 1U) == 0 || !allowed.test(other) ||
+          seen.contains(other)) {
+        return;
+      }
+      const Reached way{other, from.strength * weight, from.row, from.anchor, kind};
+      const auto [place, is_new] = index.try_emplace(other, found.size());
+      if (is_new) {
+        found.push_back(way);
+      } else if (is_better_way(way, found[place->second])) {
+        found[place->second] = way;
+      }
+    });
+  }
+  std::ranges::sort(found, [](const Reached& a, const Reached& b) {
+    return a.strength != b.strength ? a.strength > b.strength : a.row < b.row;
+  });
+  return found;
+}
+
+// True when zone entry a stands before b without regard to scores.
+bool is_nearer(const Zone& zone, std::uint32_t a, std::uint32_t b) {
+  if (zone.hops[a] != zone.hops[b]) {
+    return zone.hops[a] < zone.hops[b];
+  }
+  if (zone.strengths[a] != zone.strengths[b]) {
+    return zone.strengths[a] > zone.strengths[b];
+  }
+  return zone.rows[a] < zone.rows[b];
+}
+
+// The zone entries of one channel in its order, near ties resolved; entries without a usable score are left
+// out.
+std::vector<std::uint32_t> rank_channel(const Zone& zone, std::span<const float> scores, float above,
+                                        const DiffusionOptions& options) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < scores.size(); ++i) {
+    if (std::isfinite(scores[i]) && scores[i] > above) {
+      order.push_back(i);
+    }
+  }
+  std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : is_nearer(zone, a, b);
+  });
+  for (std::size_t first = 0; first < order.size() && first < options.top_k_per_channel;) {
+    const float top = scores[order[first]];
+    std::size_t last = first + 1;
+    while (last < order.size() && top - scores[order[last]] <= options.near_tie) {
+      ++last;
+    }
+    std::sort(order.begin() + static_cast<std::ptrdiff_t>(first),
+              order.begin() + static_cast<std::ptrdiff_t>(last),
+              [&](std::uint32_t a, std::uint32_t b) { return is_nearer(zone, a, b); });
+    first = last;
+  }
+  order.resize(std::min<std::size_t>(order.size(), options.top_k_per_channel));
+  return order;
+}
+
+void require_length(std::span<const float> scores, const Zone& zone, const char* name) {
+  if (!scores.empty() && scores.size() != zone.rows.size()) {
+    throw std::invalid_argument(std::string(name) + " has " + std::to_string(scores.size()) +
+                                " scores, the zone has " + std::to_string(zone.rows.size()) + " rows");
+  }
+}
+
+}  // namespace
+
+Zone collect_zone(const MemoryGraph& graph, std::span<const Row> anchors, const RowMask& exclude,
+                  const RowMask& allowed, const DiffusionOptions& options) {
+  if (options.hops > 255) {
+    throw std::invalid_argument("hops is " + std::to_string(options.hops) + "; it must be at most 255");
+  }
+  std::vector<Reached> frontier;
+  std::unordered_set<Row> seen;
+  for (const Row anchor : anchors) {
+    if (allowed.test(anchor) && seen.insert(anchor).second) {
+      frontier.push_back({anchor, 1.0F, anchor, anchor, EdgeKind::Semantic});
+    }
+  }
+  Zone zone;
+  std::size_t visits_left = options.visited_max;
+  for (std::uint32_t hop = 1; hop <= options.hops && !frontier.empty() && visits_left != 0; ++hop) {
+    const unsigned kinds = hop == 1 ? options.first_hop_kinds : options.second_hop_kinds;
+    frontier = next_hop(graph, frontier, kinds, allowed, seen);
+    frontier.resize(std::min(frontier.size(), visits_left));
+    visits_left -= frontier.size();
+    for (const Reached& reached : frontier) {
+      seen.insert(reached.row);
+      if (!exclude.test(reached.row)) {
+        zone.rows.push_back(reached.row);
+        zone.hops.push_back(static_cast<std::uint8_t>(hop));
+        zone.parents.push_back(reached.parent);
+        zone.anchors.push_back(reached.anchor);
+        zone.strengths.push_back(reached.strength);
+        zone.kinds.push_back(reached.kind);
+      }
+    }
+  }
+  return zone;
+}
+
+Support select_support(const Zone& zone, std::span<const float> semantic, std::span<const float> structural,
+                       const DiffusionOptions& options) {
+  require_length(semantic, zone, "semantic");
+  require_length(structural, zone, "structural");
+  std::vector<float> scores(zone.rows.size(), 0.0F);
+  std::vector<std::uint8_t> channels(zone.rows.size(), 0);
+  std::vector<std::uint32_t> chosen;
+  const auto take = [&](const std::vector<std::uint32_t>& ranked, Channel channel) {
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+      const std::uint32_t i = ranked[rank];
+      if (channels[i] == 0) {
+        chosen.push_back(i);
+      }
+      channels[i] = static_cast<std::uint8_t>(channels[i] | channel);
+      scores[i] += 5.0F / (5.0F + static_cast<float>(rank));
+    }
+  };
+  take(rank_channel(zone, semantic, std::numeric_limits<float>::lowest(), options), kChannelSemantic);
+  take(rank_channel(zone, structural, 0.0F, options), kChannelStructural);
+  std::ranges::sort(chosen, [&](std::uint32_t a, std::uint32_t b) {
+    return scores[a] != scores[b] ? scores[a] > scores[b] : is_nearer(zone, a, b);
+  });
+  Support support;
+  for (const std::uint32_t i : chosen) {
+    support.rows.push_back(zone.rows[i]);
+    support.scores.push_back(scores[i]);
+    support.channels.push_back(channels[i]);
+  }
+  support.zone_index = std::move(chosen);
+  return support;
+}
+
+Support select_nearest(const Zone& zone, std::size_t k) {
+  Support support;
+  for (std::uint32_t i = 0; i < zone.rows.size(); ++i) {
+    support.zone_index.push_back(i);
+  }
+  std::ranges::sort(support.zone_index,
+                    [&](std::uint32_t a, std::uint32_t b) { return is_nearer(zone, a, b); });
+  support.zone_index.resize(std::min(support.zone_index.size(), k));
+  for (const std::uint32_t i : support.zone_index) {
+    support.rows.push_back(zone.rows[i]);
+    support.scores.push_back(zone.strengths[i]);
+    support.channels.push_back(0);
+  }
+  return support;
+}
+
+}  // namespace ripple
