@@ -16,36 +16,52 @@ namespace ripple {
   return a.score != b.score ? a.score > b.score : a.row < b.row;
 }
 
-// Keeps the best k of what is pushed. O(log k) a push that enters, O(1) otherwise. Scores must not be NaN.
-class TopK {
+// Keeps the best k of what is pushed, by an order in which no two elements are equal.
+// O(log k) a push that enters, O(1) otherwise.
+template <class T, auto Before>
+class TopBy {
  public:
-  explicit TopK(std::size_t k) : k_(k) { heap_.reserve(k < 4'096 ? k : 4'096); }
+  explicit TopBy(std::size_t k) : k_(k) { heap_.reserve(k < 4'096 ? k : 4'096); }
 
-  void push(ScoredRow candidate) {
+  void push(const T& candidate) {
     if (heap_.size() < k_) {
       heap_.push_back(candidate);
-      std::push_heap(heap_.begin(), heap_.end(), ranks_before);
-    } else if (k_ != 0 && ranks_before(candidate, heap_.front())) {
-      std::pop_heap(heap_.begin(), heap_.end(), ranks_before);
+      std::push_heap(heap_.begin(), heap_.end(), Before);
+    } else if (k_ != 0 && Before(candidate, heap_.front())) {
+      std::pop_heap(heap_.begin(), heap_.end(), Before);
       heap_.back() = candidate;
-      std::push_heap(heap_.begin(), heap_.end(), ranks_before);
+      std::push_heap(heap_.begin(), heap_.end(), Before);
     }
   }
 
-  // The score that a candidate must at least reach; lowest float while the list is not full.
-  [[nodiscard]] float floor_score() const {
-    return heap_.size() < k_ || k_ == 0 ? std::numeric_limits<float>::lowest() : heap_.front().score;
+  // True when nothing that stands at or behind the candidate can enter any more.
+  [[nodiscard]] bool is_closed_to(const T& candidate) const {
+    return heap_.size() == k_ && (k_ == 0 || !Before(candidate, heap_.front()));
   }
 
-  // The kept rows, best first; leaves the collector empty.
-  [[nodiscard]] std::vector<ScoredRow> take() {
-    std::sort_heap(heap_.begin(), heap_.end(), ranks_before);
+  // The last of the kept; nullptr while there is room.
+  [[nodiscard]] const T* worst() const { return heap_.size() < k_ || k_ == 0 ? nullptr : heap_.data(); }
+
+  // What was kept, best first; leaves the collector empty.
+  [[nodiscard]] std::vector<T> take() {
+    std::sort_heap(heap_.begin(), heap_.end(), Before);
     return std::exchange(heap_, {});
   }
 
  private:
   std::size_t k_;
-  std::vector<ScoredRow> heap_;
+  std::vector<T> heap_;
+};
+
+// Rows by score. Scores must not be NaN.
+class TopK : public TopBy<ScoredRow, ranks_before> {
+ public:
+  using TopBy::TopBy;
+
+  // The score that a candidate must at least reach; lowest float while the list is not full.
+  [[nodiscard]] float floor_score() const {
+    return worst() == nullptr ? std::numeric_limits<float>::lowest() : worst()->score;
+  }
 };
 
 }  // namespace ripple
