@@ -36,13 +36,6 @@ struct Posting {
   friend bool operator==(const Posting&, const Posting&) = default;
 };
 
-// The order of units in their sessions, by row; kNoRow at the ends. Rows beyond the spans have no neighbours.
-// Both directions must agree and form no cycle.
-struct SessionLinks {
-  std::span<const Row> previous;
-  std::span<const Row> next;
-};
-
 class LexicalIndex {
  public:
   // Terms of a text: ids ascending, no repeats.
