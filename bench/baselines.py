@@ -34,8 +34,8 @@ CUTOFFS = (2, 5, 10, 30)
 _PLAIN_STOP_WORDS = """a an and are as at be but by for if in into is it no not of on or such that the their
 then there these they this to was will with"""
 _STOP_WORDS = f"""{_PLAIN_STOP_WORDS} about after all also am any because been can could did do does from had
-has have he her hers him his how i its just me my our out she so some than them those too up us we were what when
-where which who whom whose why would you your"""
+has have he her hers him his how i its just me my our out she so some than them those too up us we were what
+when where which who whom whose why would you your"""
 # A single letter is mostly what an apostrophe left over.
 _WORDS = re.compile(r"[\u3400-\u9fff]+|(?:(?![\u3400-\u9fff])\w){2,}")
 
