@@ -7,14 +7,13 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 namespace ripple {
 
 namespace {
 
-// A row of the current hop with the best way to it.
+// A row with the best way to it.
 struct Reached {
   Row row;
   float strength;
@@ -31,30 +30,44 @@ bool is_better_way(const Reached& a, const Reached& b) {
   return std::tie(a.parent, a.kind) < std::tie(b.parent, b.kind);
 }
 
-// Everything that one more hop from the frontier reaches first, the strongest path first, then by row.
-std::vector<Reached> next_hop(const MemoryGraph& graph, std::span<const Reached> frontier, unsigned kinds,
-                              const RowMask& allowed, const std::unordered_set<Row>& seen) {
-  std::vector<Reached> found;
-  std::unordered_map<Row, std::size_t> index;
-  for (const Reached& from : frontier) {
-    graph.for_each_neighbor(from.row, [&](Row other, EdgeKind kind, float weight, bool) {
-      if (((kinds >> static_cast<unsigned>(kind)) & 1U) == 0 || !allowed.test(other) ||
-          seen.contains(other)) {
-        return;
-      }
-      const Reached way{other, from.strength * weight, from.row, from.anchor, kind};
-      const auto [place, is_new] = index.try_emplace(other, found.size());
-      if (is_new) {
-        found.push_back(way);
-      } else if (is_better_way(way, found[place->second])) {
-        found[place->second] = way;
-      }
-    });
+// The rows reached so far, hop after hop, each once.
+class Reach {
+ public:
+  [[nodiscard]] std::size_t size() const { return reached_.size(); }
+  [[nodiscard]] const Reached& at(std::size_t i) const { return reached_[i]; }
+
+  // Takes a way found in the hop that began at `hop_begin`; rows of earlier hops keep theirs.
+  void offer(const Reached& way, std::size_t hop_begin) {
+    const auto [place, is_new] = index_.try_emplace(way.row, static_cast<std::uint32_t>(reached_.size()));
+    if (is_new) {
+      reached_.push_back(way);
+    } else if (place->second >= hop_begin && is_better_way(way, reached_[place->second])) {
+      reached_[place->second] = way;
+    }
   }
-  std::ranges::sort(found, [](const Reached& a, const Reached& b) {
-    return a.strength != b.strength ? a.strength > b.strength : a.row < b.row;
-  });
-  return found;
+
+  // Orders a finished hop by strength down, then row, and keeps its first `most` rows. Positions inside the
+  // hop change, which no later offer minds. A shortened reach takes no further offers.
+  void close_hop(std::size_t hop_begin, std::size_t most) {
+    std::sort(reached_.begin() + static_cast<std::ptrdiff_t>(hop_begin), reached_.end(),
+              [](const Reached& a, const Reached& b) {
+                return a.strength != b.strength ? a.strength > b.strength : a.row < b.row;
+              });
+    reached_.resize(std::min(reached_.size(), hop_begin + most));
+  }
+
+ private:
+  std::vector<Reached> reached_;
+  std::unordered_map<Row, std::uint32_t> index_;
+};
+
+void append(Zone& zone, const Reached& reached, std::uint32_t hop) {
+  zone.rows.push_back(reached.row);
+  zone.hops.push_back(static_cast<std::uint8_t>(hop));
+  zone.parents.push_back(reached.parent);
+  zone.anchors.push_back(reached.anchor);
+  zone.strengths.push_back(reached.strength);
+  zone.kinds.push_back(reached.kind);
 }
 
 // True when zone entry a stands before b without regard to scores.
@@ -110,29 +123,32 @@ Zone collect_zone(const MemoryGraph& graph, std::span<const Row> anchors, const 
   if (options.hops > 255) {
     throw std::invalid_argument("hops is " + std::to_string(options.hops) + "; it must be at most 255");
   }
-  std::vector<Reached> frontier;
-  std::unordered_set<Row> seen;
+  Reach reach;
   for (const Row anchor : anchors) {
-    if (allowed.test(anchor) && seen.insert(anchor).second) {
-      frontier.push_back({anchor, 1.0F, anchor, anchor, EdgeKind::Semantic});
+    if (allowed.test(anchor)) {
+      reach.offer({anchor, 1.0F, anchor, anchor, EdgeKind::Semantic}, reach.size());
     }
   }
   Zone zone;
+  std::size_t hop_begin = 0;
   std::size_t visits_left = options.visited_max;
-  for (std::uint32_t hop = 1; hop <= options.hops && !frontier.empty() && visits_left != 0; ++hop) {
+  for (std::uint32_t hop = 1; hop <= options.hops && visits_left != 0 && hop_begin != reach.size(); ++hop) {
     const unsigned kinds = hop == 1 ? options.first_hop_kinds : options.second_hop_kinds;
-    frontier = next_hop(graph, frontier, kinds, allowed, seen);
-    frontier.resize(std::min(frontier.size(), visits_left));
-    visits_left -= frontier.size();
-    for (const Reached& reached : frontier) {
-      seen.insert(reached.row);
-      if (!exclude.test(reached.row)) {
-        zone.rows.push_back(reached.row);
-        zone.hops.push_back(static_cast<std::uint8_t>(hop));
-        zone.parents.push_back(reached.parent);
-        zone.anchors.push_back(reached.anchor);
-        zone.strengths.push_back(reached.strength);
-        zone.kinds.push_back(reached.kind);
+    const std::size_t hop_end = reach.size();
+    for (std::size_t i = hop_begin; i < hop_end; ++i) {
+      const Reached from = reach.at(i);
+      graph.for_each_neighbor(from.row, [&](Row other, EdgeKind kind, float weight, bool) {
+        if (((kinds >> static_cast<unsigned>(kind)) & 1U) != 0 && allowed.test(other)) {
+          reach.offer({other, from.strength * weight, from.row, from.anchor, kind}, hop_end);
+        }
+      });
+    }
+    reach.close_hop(hop_end, visits_left);
+    visits_left -= reach.size() - hop_end;
+    hop_begin = hop_end;
+    for (std::size_t i = hop_begin; i < reach.size(); ++i) {
+      if (!exclude.test(reach.at(i).row)) {
+        append(zone, reach.at(i), hop);
       }
     }
   }

@@ -106,9 +106,9 @@ void validate(const EdgeOptions& options) {
     throw std::invalid_argument("all cue weights are 0; one of them must be positive");
   }
   for (const float threshold : {options.semantic_threshold, options.structural_threshold}) {
-    if (!(threshold >= 0.0F && threshold <= 1.0F)) {
+    if (!(threshold > 0.0F && threshold <= 1.0F)) {
       throw std::invalid_argument("an edge threshold is " + std::to_string(threshold) +
-                                  "; it must lie in 0..1");
+                                  "; it must be above 0 and at most 1");
     }
   }
   if (options.time_decay_seconds <= 0) {
@@ -131,8 +131,9 @@ bool is_structural_edge(const CueView& a, const CueView& b, const EdgeOptions& o
   if (c.weight == 0) {
     return false;
   }
-  const double threshold = std::clamp(static_cast<double>(options.structural_threshold), 0.0, 1.0);
-  const std::int64_t needed = std::llround(kMillion * threshold) * c.weight * c.denominator;
+  // At least a millionth: what shares nothing is never an edge.
+  const double threshold = std::min(static_cast<double>(options.structural_threshold), 1.0);
+  const std::int64_t needed = std::max<std::int64_t>(millionths(threshold), 1) * c.weight * c.denominator;
   const std::int64_t fixed = c.fixed * static_cast<std::int64_t>(kMillion);
   if (fixed >= needed) {
     return true;

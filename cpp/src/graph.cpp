@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -69,9 +68,9 @@ void MemoryGraph::check(const Edge& edge) const {
     throw std::invalid_argument("edge kind is " + std::to_string(static_cast<int>(edge.kind)) +
                                 "; it must be below " + std::to_string(kEdgeKinds));
   }
-  if (!(std::isfinite(edge.weight) && edge.weight > 0.0F)) {
+  if (!(edge.weight > 0.0F && edge.weight <= 1.0F)) {
     throw std::invalid_argument("edge weight is " + std::to_string(edge.weight) +
-                                "; it must be finite and positive");
+                                "; it must be above 0 and at most 1");
   }
 }
 

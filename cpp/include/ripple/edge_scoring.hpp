@@ -14,7 +14,7 @@
 namespace ripple {
 
 // Throws std::invalid_argument when a weight is NaN, negative or above 100, no weight is positive, a
-// threshold lies outside 0..1, or the decay is not positive.
+// threshold lies outside (0, 1], or the decay is not positive.
 void validate(const EdgeOptions& options);
 
 // RippleMem 1.1: the weighted mean over the cue types present in both: Jaccard of participants and of

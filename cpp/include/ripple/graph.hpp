@@ -20,7 +20,7 @@
 
 namespace ripple {
 
-// An edge that a unit asks for. With State, `other` is the old unit and the asking unit the new one.
+// An edge that a unit asks for, its weight in (0, 1]. With State, `other` is the old unit and the asking unit the new one.
 struct EdgeCandidate {
   Row other = kNoRow;
   EdgeKind kind = EdgeKind::Semantic;
@@ -60,7 +60,7 @@ class MemoryGraph {
   // full end the weakest edge of the kind gives way if the new one is stronger, otherwise the candidate is
   // dropped. There is one edge a pair and kind: a pair that has one keeps it. Sequence and State know no cap.
   // O(candidates x degree). Throws std::out_of_range for a row beyond rows(), std::invalid_argument for an
-  // edge from a unit to itself or a weight that is not finite and positive, before anything has changed.
+  // edge from a unit to itself or a weight outside (0, 1], before anything has changed.
   void stage(Row row, std::span<const EdgeCandidate> candidates, const TieRule& tie);
 
   // Stages old -> new; false when the pair has a state edge, of either direction, already. Throws as stage.
