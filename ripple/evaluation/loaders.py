@@ -11,7 +11,7 @@ import gzip
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -110,7 +110,7 @@ def resolve_path(path: str | Path, data_root: str | Path | None = None) -> Path:
     )
 
 
-def read_documents(path: Path) -> Iterator[Any]:
+def read_documents(path: Path) -> Generator[Any, None, None]:
     """Yield the documents of a ``.json`` or ``.jsonl`` file, gzipped or not; a JSON list gives its items.
 
     Raises

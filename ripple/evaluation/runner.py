@@ -13,12 +13,10 @@ from ripple.errors import InvalidInputError
 from ripple.evaluation.datasets import Conversation, Dataset, Question
 from ripple.evaluation.loaders import read_documents
 from ripple.evaluation.metrics import (
-    Bootstrap,
     auc,
     cited_turns,
     evidence_recall,
     mean,
-    paired_bootstrap,
     percentile,
 )
 from ripple.types import AddResult, Evidence, MemoryUnit
@@ -30,9 +28,10 @@ __all__ = [
     "EvaluatedRecall",
     "EvaluatedStats",
     "QuestionScore",
-    "compare_scores",
+    "read_scores",
     "run",
     "save_scores",
+    "scores_of",
 ]
 
 _CUTOFFS = {"passages": (2, 5, 10, 30), "messages": (5, 10, 30)}
@@ -282,18 +281,21 @@ def save_scores(report: EvalReport, path: Path) -> None:
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def compare_scores(first: Path, second: Path, figure: str = "recall@30") -> Bootstrap:
-    """Return how much better the run saved in ``second`` is than that in ``first``, question by question.
+def scores_of(report: EvalReport, figure: str) -> dict[str, float]:
+    """Return one figure of each question by its id."""
+    return {score.question_id: score.figures[figure] for score in report.scores}
+
+
+def read_scores(path: Path, figure: str) -> dict[str, float]:
+    """Return one figure of each question from a file that `save_scores` wrote.
 
     Raises
     ------
     InvalidInputError
-        When a file does not hold the figure, or the two do not hold the same questions.
+        When the file cannot be read or does not hold the figure.
     """
-    return paired_bootstrap(_read_scores(first, figure), _read_scores(second, figure))
-
-
-def _read_scores(path: Path, figure: str) -> dict[str, float]:
+    if not path.is_file():
+        raise InvalidInputError(f"{path} is not a file; save it with --scores")
     scores: dict[str, float] = {}
     for document in read_documents(path):
         if not isinstance(document, Mapping) or "id" not in document or figure not in document:

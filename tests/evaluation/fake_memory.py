@@ -28,6 +28,12 @@ class FakeMemory:
     calls: list = field(default_factory=list)
     deleted: list = field(default_factory=list)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return None
+
     def add(self, messages, *, namespace="default"):
         units = self.namespaces.setdefault(namespace, [])
         for message in messages:

@@ -6,7 +6,8 @@ from fake_memory import FakeMemory
 
 from ripple.errors import InvalidInputError
 from ripple.evaluation.datasets import Conversation, Dataset, Question
-from ripple.evaluation.runner import EvalOptions, compare_scores, run, save_scores
+from ripple.evaluation.metrics import paired_bootstrap
+from ripple.evaluation.runner import EvalOptions, read_scores, run, save_scores, scores_of
 
 
 def said(message_id, content):
@@ -118,9 +119,13 @@ def test_saved_scores_of_two_runs_are_compared_question_by_question(tmp_path):
     save_scores(good, tmp_path / "good.jsonl")
     poor = run(DATASET, EvalOptions(top_k=1), FakeMemory())
     save_scores(poor, tmp_path / "poor.jsonl")
+    saved = [read_scores(tmp_path / name, "recall@30") for name in ("poor.jsonl", "good.jsonl")]
+    assert saved == [scores_of(poor, "recall@30"), scores_of(good, "recall@30")]
     # Only q2 differs: two of four gold turns against one.
-    result = compare_scores(tmp_path / "poor.jsonl", tmp_path / "good.jsonl")
+    result = paired_bootstrap(*saved)
     assert result.difference == pytest.approx(0.25 / 3)
     assert result.questions == 3
     with pytest.raises(InvalidInputError, match="recall@99"):
-        compare_scores(tmp_path / "poor.jsonl", tmp_path / "good.jsonl", "recall@99")
+        read_scores(tmp_path / "good.jsonl", "recall@99")
+    with pytest.raises(InvalidInputError, match="--scores"):
+        read_scores(tmp_path / "none.jsonl", "recall@30")
