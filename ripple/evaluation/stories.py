@@ -238,14 +238,13 @@ def _small_talk(template: Mapping[str, Any], cast: _Cast, rng: Random) -> Iterat
     first = near + far[:22]  # about what a story uses up
     rng.shuffle(first)
     barred = template["avoid"]
-    echo = [f"a: {template['echo']}"]
-    if rng.random() < 0.7:
-        first.insert(rng.randint(0, 20), echo)
-    for exchange in first + far[22:]:
+    # Somebody else may use the shared word, or name a thing of the kind, in passing.
+    echo_at = rng.randint(0, 20) if rng.random() < 0.7 else None
+    for number, exchange in enumerate(first + far[22:]):
+        if number == echo_at:
+            yield [(rng.choice((cast.tipper, *cast.others)), template["echo"])]
         lines = _play(exchange, cast, rng)
-        if lines and (
-            exchange is echo or not any(word in said.lower() for _, said in lines for word in barred)
-        ):
+        if lines and not any(word in said.lower() for _, said in lines for word in barred):
             yield lines
 
 
