@@ -1,10 +1,12 @@
 #include "ripple/lexical_index.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "ripple/text.hpp"
 #include "ripple/topk.hpp"
@@ -106,9 +108,9 @@ void LexicalIndex::add(Row row, TermView terms) {
   check_terms(terms);
   if (row >= documents_.size()) {
     documents_.resize(std::size_t{row} + 1);
+    lengths_.resize(documents_.size());
   }
-  Document& document = documents_[row];
-  document = {ids_.size(), static_cast<std::uint32_t>(terms.ids.size()), 0, State::Staged};
+  documents_[row] = {ids_.size(), static_cast<std::uint32_t>(terms.ids.size()), State::Staged};
   ids_.insert(ids_.end(), terms.ids.begin(), terms.ids.end());
   counts_.insert(counts_.end(), terms.counts.begin(), terms.counts.end());
   for (std::size_t i = 0; i < terms.ids.size(); ++i) {
@@ -122,7 +124,7 @@ void LexicalIndex::add(Row row, TermView terms) {
     if (term.surface_row == kNoRow) {
       term.surface_row = row;
     }
-    document.length += terms.counts[i];
+    lengths_[row] += terms.counts[i];
   }
 }
 
@@ -130,10 +132,10 @@ void LexicalIndex::reveal(Row row) {
   if (state(row) != State::Staged) {
     throw row_error(row, "is not staged in the lexical index");
   }
-  Document& document = documents_[row];
-  document.state = State::Live;
+  documents_[row].state = State::Live;
+  live_rows_.set(row);
   ++live_;
-  total_length_ += document.length;
+  total_length_ += lengths_[row];
   for (const TermId id : terms_of(row).ids) {
     ++terms_[id].df;
   }
@@ -160,11 +162,13 @@ void LexicalIndex::remove(Row row) {
     counts_[i] = 0;
   }
   if (is_live) {
+    live_rows_.reset(row);
     --live_;
-    total_length_ -= document.length;
+    total_length_ -= lengths_[row];
   }
   dead_ += document.terms;
   document = Document{};
+  lengths_[row] = 0;
   compact_slices();
 }
 
@@ -224,36 +228,82 @@ TermView LexicalIndex::terms_of(Row row) const {
           std::span(counts_).subspan(document.begin, document.terms)};
 }
 
-std::uint32_t LexicalIndex::length(Row row) const {
-  return state(row) == State::Absent ? 0 : documents_[row].length;
-}
+std::uint32_t LexicalIndex::length(Row row) const { return row < lengths_.size() ? lengths_[row] : 0; }
 
 std::span<const Posting> LexicalIndex::postings(TermId term) const {
   return term < terms_.size() ? std::span<const Posting>(terms_[term].postings) : std::span<const Posting>{};
 }
 
-std::vector<ScoredRow> LexicalIndex::search(std::span<const TermId> query, std::size_t k,
-                                            const RowMask& allowed) const {
-  const Bm25Formula formula(options_, average_length());
-  std::vector<double> scores(documents_.size());
-  std::vector<Row> touched;
-  for (const TermId id : distinct_terms(query)) {
-    const double weight = idf(id);
-    for (const Posting& posting : postings(id)) {
-      if (!allowed.test(posting.row)) {
-        continue;
-      }
-      if (scores[posting.row] == 0.0) {
-        touched.push_back(posting.row);
-      }
-      scores[posting.row] += formula.part(weight, posting.count, documents_[posting.row].length);
+// Scores are summed block of rows by block of rows, so that the sums stay in the first cache and nothing of
+// the size of the store is cleared for a query.
+class LexicalIndex::BlockScores {
+ public:
+  BlockScores(const LexicalIndex& index, std::span<const TermId> query, const RowMask& allowed)
+      : formula_(index.options_, index.average_length()), lengths_(index.lengths_), allowed_(allowed) {
+    for (const TermId id : distinct_terms(query)) {
+      lists_.push_back({index.postings(id), index.idf(id)});
     }
   }
-  TopK best(k);
-  for (const Row row : touched) {
-    best.push({row, static_cast<float>(scores[row])});
+
+  [[nodiscard]] std::vector<ScoredRow> best(std::size_t k) && {
+    TopK best(k);
+    for (Row base = next_row(); base != kNoRow; base = next_row()) {
+      base -= base % kBlock;
+      for (List& list : lists_) {
+        add_block(list, base);
+      }
+      for (const Row row : touched_) {
+        best.push({row, static_cast<float>(std::exchange(sums_[row - base], 0.0))});
+      }
+      touched_.clear();
+    }
+    return best.take();
   }
-  return best.take();
+
+ private:
+  static constexpr Row kBlock = 2'048;
+
+  struct List {
+    std::span<const Posting> rest;
+    double idf = 0.0;
+  };
+
+  // The first row that any list still holds; kNoRow at the end.
+  [[nodiscard]] Row next_row() const {
+    Row first = kNoRow;
+    for (const List& list : lists_) {
+      first = list.rest.empty() ? first : std::min(first, list.rest.front().row);
+    }
+    return first;
+  }
+
+  void add_block(List& list, Row base) {
+    std::size_t used = 0;
+    for (; used < list.rest.size() && list.rest[used].row - base < kBlock; ++used) {
+      const auto [row, count] = list.rest[used];
+      if (!allowed_.test(row)) {
+        continue;
+      }
+      double& sum = sums_[row - base];
+      if (sum == 0.0) {
+        touched_.push_back(row);
+      }
+      sum += formula_.part(list.idf, count, lengths_[row]);
+    }
+    list.rest = list.rest.subspan(used);
+  }
+
+  Bm25Formula formula_;
+  std::span<const std::uint32_t> lengths_;
+  const RowMask& allowed_;
+  std::vector<List> lists_;  // term ids ascending: the order of summation
+  std::array<double, kBlock> sums_{};
+  std::vector<Row> touched_;
+};
+
+std::vector<ScoredRow> LexicalIndex::search(std::span<const TermId> query, std::size_t k,
+                                            const RowMask& allowed) const {
+  return BlockScores(*this, query, allowed).best(k);
 }
 
 void LexicalIndex::score(std::span<const TermId> query, std::span<const Row> rows,

@@ -1,5 +1,6 @@
 // The window (w2) half of the lexical index: units scored together with their neighbours in the session.
 #include <cassert>
+#include <utility>
 #include <vector>
 
 #include "ripple/lexical_index.hpp"
@@ -18,9 +19,7 @@ class LexicalIndex::WindowScores {
         radius_(radius),
         visible_(visible),
         formula_(index.options_, index.average_length() * (2.0 * radius + 1.0)),
-        counts_(index.documents_.size()),
-        norms_(index.documents_.size()),
-        scores_(index.documents_.size()) {}
+        windows_(index.lengths_.size()) {}
 
   // One term after the other, ids ascending.
   void accumulate(TermId term) {
@@ -31,52 +30,59 @@ class LexicalIndex::WindowScores {
         for_each_neighbour(posting.row, [&](Row row) { count(row, posting.count); });
       }
     }
-    const double weight = index_.idf_of(holders_.size());
+    const double idf = index_.idf_of(holders_.size());
     for (const Row row : holders_) {
-      if (scores_[row] == 0.0) {
+      Window& window = windows_[row];
+      if (window.length == 0) {
         touched_.push_back(row);
-        norms_[row] = formula_.norm(length(row));
+        window.length = length(row);
       }
-      scores_[row] += formula_.part(weight, counts_[row], norms_[row]);
-      counts_[row] = 0;
+      window.score += formula_.part(idf, std::exchange(window.count, 0), window.length);
     }
   }
 
   [[nodiscard]] float score(Row row) const {
-    return row < scores_.size() ? static_cast<float>(scores_[row]) : 0.0F;
+    return row < windows_.size() ? static_cast<float>(windows_[row].score) : 0.0F;
   }
   [[nodiscard]] const std::vector<Row>& touched() const { return touched_; }
 
  private:
-  [[nodiscard]] bool exists(Row row) const { return visible_.test(row) && index_.state(row) == State::Live; }
+  struct Window {
+    double score = 0.0;
+    std::uint32_t count = 0;   // of the current term
+    std::uint32_t length = 0;  // 0 until a term was found in it
+  };
+
+  [[nodiscard]] bool exists(Row row) const { return visible_.test(row) && index_.live_rows_.test(row); }
 
   void count(Row row, std::uint32_t times) {
-    if (counts_[row] == 0) {
+    Window& window = windows_[row];
+    if (window.count == 0) {
       holders_.push_back(row);
     }
-    counts_[row] += times;
+    window.count += times;
   }
 
   [[nodiscard]] std::uint32_t length(Row row) const {
-    std::uint32_t total = index_.documents_[row].length;
-    for_each_neighbour(row, [&](Row near) { total += index_.documents_[near].length; });
+    std::uint32_t total = index_.lengths_[row];
+    for_each_neighbour(row, [&](Row near) { total += index_.lengths_[near]; });
     return total;
   }
 
   // Up to radius existing rows on each side.
   template <class Visit>
   void for_each_neighbour(Row row, Visit&& visit) const {
-    for (const std::span<const Row> link : {links_.previous, links_.next}) {
-      Row near = row;
-      for (std::uint32_t found = 0; found < radius_;) {
-        near = near < link.size() ? link[near] : kNoRow;
-        if (near == kNoRow) {
-          break;
-        }
-        if (exists(near)) {
-          ++found;
-          visit(near);
-        }
+    visit_along(links_.previous, row, visit);
+    visit_along(links_.next, row, visit);
+  }
+
+  template <class Visit>
+  void visit_along(std::span<const Row> link, Row row, Visit&& visit) const {
+    for (std::uint32_t found = 0; found < radius_ && row < link.size();) {
+      row = link[row];
+      if (exists(row)) {
+        ++found;
+        visit(row);
       }
     }
   }
@@ -86,10 +92,8 @@ class LexicalIndex::WindowScores {
   std::uint32_t radius_;
   const RowMask& visible_;
   Bm25Formula formula_;
-  std::vector<std::uint32_t> counts_;
-  std::vector<double> norms_;
-  std::vector<double> scores_;
-  std::vector<Row> holders_;
+  std::vector<Window> windows_;  // by row
+  std::vector<Row> holders_;     // of the current term
   std::vector<Row> touched_;
 };
 

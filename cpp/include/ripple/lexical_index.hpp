@@ -116,7 +116,6 @@ class LexicalIndex {
   struct Document {
     std::size_t begin = 0;  // of its slice in ids_ and counts_
     std::uint32_t terms = 0;
-    std::uint32_t length = 0;
     State state = State::Absent;
   };
 
@@ -127,6 +126,7 @@ class LexicalIndex {
   };
 
   class WindowScores;
+  class BlockScores;
 
   [[nodiscard]] State state(Row row) const {
     return row < documents_.size() ? documents_[row].state : State::Absent;
@@ -141,6 +141,9 @@ class LexicalIndex {
   std::vector<TermState> terms_;
   std::vector<TermId> unposted_;  // interned since the last prune(), perhaps in no posting
   std::vector<Document> documents_;
+  std::vector<std::uint32_t>
+      lengths_;  // by row, apart from the documents: searches read nothing else of them
+  RowMask live_rows_;
   std::vector<TermId> ids_;  // slices of the documents, with holes where rows were removed
   std::vector<std::uint32_t> counts_;
   std::size_t dead_ = 0;  // entries in holes
