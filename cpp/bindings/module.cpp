@@ -17,7 +17,7 @@ PYBIND11_MODULE(_core, module) {
   ripple::bindings::register_errors(module);
   ripple::bindings::register_text(module);
   ripple::bindings::register_embedder(module);
+  ripple::bindings::register_graph(module);  // before the indexes, which take its RowMask
   ripple::bindings::register_indexes(module);
-  ripple::bindings::register_graph(module);
   ripple::bindings::register_engine(module);
 }

@@ -31,14 +31,7 @@ float dot_scalar(std::span<const float> a, std::span<const float> b) {
   return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
-void dot_many_scalar(std::span<const float> query, std::span<const float> rows, std::size_t stride,
-                     std::span<float> out) {
-  for (std::size_t row = 0; row < out.size(); ++row) {
-    out[row] = dot_scalar(query, rows.subspan(row * stride, query.size()));
-  }
-}
-
-constexpr DistanceKernels kScalarKernels{Isa::Scalar, "scalar", dot_scalar, dot_many_scalar};
+constexpr DistanceKernels kScalarKernels{Isa::Scalar, "scalar", dot_scalar};
 
 #if defined(__x86_64__)
 
@@ -81,15 +74,7 @@ __attribute__((target("avx2,fma"))) float dot_avx2(std::span<const float> a, std
   return sum_avx2(_mm256_add_ps(_mm256_add_ps(sum0, sum2), _mm256_add_ps(sum1, sum3)));
 }
 
-__attribute__((target("avx2,fma"))) void dot_many_avx2(std::span<const float> query,
-                                                       std::span<const float> rows, std::size_t stride,
-                                                       std::span<float> out) {
-  for (std::size_t row = 0; row < out.size(); ++row) {
-    out[row] = dot_avx2(query, rows.subspan(row * stride, query.size()));
-  }
-}
-
-constexpr DistanceKernels kAvx2Kernels{Isa::Avx2, "avx2", dot_avx2, dot_many_avx2};
+constexpr DistanceKernels kAvx2Kernels{Isa::Avx2, "avx2", dot_avx2};
 
 __attribute__((target("avx512f"))) float dot_avx512(std::span<const float> a, std::span<const float> b) {
   assert(a.size() == b.size());
@@ -125,15 +110,7 @@ __attribute__((target("avx512f"))) float dot_avx512(std::span<const float> a, st
   return sums[0];
 }
 
-__attribute__((target("avx512f"))) void dot_many_avx512(std::span<const float> query,
-                                                        std::span<const float> rows, std::size_t stride,
-                                                        std::span<float> out) {
-  for (std::size_t row = 0; row < out.size(); ++row) {
-    out[row] = dot_avx512(query, rows.subspan(row * stride, query.size()));
-  }
-}
-
-constexpr DistanceKernels kAvx512Kernels{Isa::Avx512, "avx512", dot_avx512, dot_many_avx512};
+constexpr DistanceKernels kAvx512Kernels{Isa::Avx512, "avx512", dot_avx512};
 
 const DistanceKernels* find_kernels(Isa isa) {
   switch (isa) {

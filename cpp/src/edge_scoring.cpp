@@ -142,14 +142,6 @@ bool is_structural_edge(const CueView& a, const CueView& b, const EdgeOptions& o
          c.decay >= static_cast<double>(needed - fixed) / (static_cast<double>(c.decaying) * kMillion);
 }
 
-std::uint64_t gap_seconds(std::int64_t a, std::int64_t b) {
-  if (a == kNoTime || b == kNoTime) {
-    return std::numeric_limits<std::uint64_t>::max();
-  }
-  const auto low = static_cast<std::uint64_t>(std::min(a, b));
-  return static_cast<std::uint64_t>(std::max(a, b)) - low;
-}
-
 bool is_stronger(const Edge& a, const EdgeTie& a_tie, const Edge& b, const EdgeTie& b_tie) {
   if (a.weight != b.weight) {
     return a.weight > b.weight;

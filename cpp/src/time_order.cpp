@@ -4,29 +4,6 @@
 #include <cassert>
 
 namespace ripple {
-namespace {
-
-// later >= earlier; the difference of two int64 always fits in a uint64.
-std::uint64_t difference(std::int64_t later, std::int64_t earlier) {
-  return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
-}
-
-}  // namespace
-
-std::uint64_t gap_seconds(std::int64_t a, std::int64_t b) {
-  if (a == kNoTime || b == kNoTime) {
-    return kFarGap;
-  }
-  return a > b ? difference(a, b) : difference(b, a);
-}
-
-std::uint64_t gap_seconds(const TimeInterval& a, const TimeInterval& b) {
-  if (a.start > b.end) {
-    return difference(a.start, b.end);
-  }
-  return b.start > a.end ? difference(b.start, a.end) : 0;
-}
-
 std::size_t TimeOrder::lower_bound(Entry entry) const {
   std::size_t first = 0;
   // Most insertions belong at the end.
@@ -122,11 +99,11 @@ void IntervalWalk::look_ahead() {
   next_gap_ = kFarGap;
   if (left_ > 0) {
     const std::int64_t end = order_->latest_end(left_ - 1);
-    next_gap_ = end >= from_.start ? 0 : difference(from_.start, end);
+    next_gap_ = end >= from_.start ? 0 : gap_seconds(from_.start, end);
     goes_right_ = false;
   }
   if (right_ < order_->size()) {
-    if (const std::uint64_t gap = difference((*order_)[right_].time, from_.end); gap < next_gap_) {
+    if (const std::uint64_t gap = gap_seconds((*order_)[right_].time, from_.end); gap < next_gap_) {
       next_gap_ = gap;
       goes_right_ = true;
     }

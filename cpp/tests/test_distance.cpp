@@ -45,31 +45,3 @@ TEST_CASE("every level gives the dot product of every length at every alignment"
     }
   }
 }
-
-TEST_CASE("dot_many gives the bits of dot, row by row") {
-  std::mt19937 random(8);
-  std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
-  constexpr std::size_t kRows = 7;
-  for (const std::size_t dimension : {1U, 8U, 31U, 256U, 300U}) {
-    const std::size_t stride = dimension + 3;
-    std::vector<float> rows(stride * (kRows - 1) + dimension);
-    std::vector<float> query(dimension);
-    for (float& value : rows) {
-      value = uniform(random);
-    }
-    for (float& value : query) {
-      value = uniform(random);
-    }
-    for (const Isa isa : {Isa::Scalar, Isa::Avx2, Isa::Avx512}) {
-      if (!ripple::is_supported(isa)) {
-        continue;
-      }
-      const auto& kernels = ripple::distance_kernels(isa);
-      std::vector<float> out(kRows);
-      kernels.dot_many(query, rows, stride, out);
-      for (std::size_t row = 0; row < kRows; ++row) {
-        CHECK(out[row] == kernels.dot(query, std::span(rows).subspan(row * stride, dimension)));
-      }
-    }
-  }
-}

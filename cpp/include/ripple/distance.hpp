@@ -13,16 +13,13 @@ namespace ripple {
 
 enum class Isa : std::uint8_t { Scalar, Avx2, Avx512 };
 
-// The functions of one level. Within a level the order of summation depends on the dimension alone, so that
-// the same two vectors give the same bits by either function and at any address.
+// One level. The order of summation depends on the dimension alone: the same two vectors give the same bits
+// at any address. There is no form for many rows at once: a scan waits for memory, not for the processor
+// (bench_vector_index).
 struct DistanceKernels {
   Isa isa;
   std::string_view name;
-  // Both spans have the same length.
-  float (*dot)(std::span<const float> a, std::span<const float> b);
-  // out[i] = dot(query, the row that starts at rows[i * stride]); rows reaches to the end of the last row.
-  void (*dot_many)(std::span<const float> query, std::span<const float> rows, std::size_t stride,
-                   std::span<float> out);
+  float (*dot)(std::span<const float> a, std::span<const float> b);  // of the same length
 };
 
 [[nodiscard]] bool is_supported(Isa isa);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 
@@ -37,12 +36,8 @@ void validate(const EdgeOptions& options);
 struct EdgeTie {
   // Units that hold the rarest cue which both ends share; kNoId when they share none.
   std::uint32_t sharing_units = kNoId;
-  // Between the two said_at; the maximum when either is not known.
-  std::uint64_t gap_seconds = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t gap_seconds = kFarGap;  // between the two said_at
 };
-
-// Absolute distance of two instants without overflow; the maximum when either is kNoTime.
-[[nodiscard]] std::uint64_t gap_seconds(std::int64_t a, std::int64_t b);
 
 // The smallest count among the ids that two sorted lists share, kNoId when they share none.
 // count_of(id) -> std::uint32_t, the units that hold the cue now.

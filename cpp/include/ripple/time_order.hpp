@@ -4,20 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "ripple/types.hpp"
 
 namespace ripple {
-
-inline constexpr std::uint64_t kFarGap = std::numeric_limits<std::uint64_t>::max();
-
-// Seconds between two moments, kFarGap when either is not known.
-[[nodiscard]] std::uint64_t gap_seconds(std::int64_t a, std::int64_t b);
-
-// Seconds between two grounded intervals, 0 when they intersect.
-[[nodiscard]] std::uint64_t gap_seconds(const TimeInterval& a, const TimeInterval& b);
 
 // Rows by moment, then row, both ascending; kNoTime stands first.
 class TimeOrder {

@@ -30,6 +30,26 @@ struct TimeInterval {
   friend bool operator==(const TimeInterval&, const TimeInterval&) = default;
 };
 
+// What gap_seconds gives for a moment that is not known.
+inline constexpr std::uint64_t kFarGap = std::numeric_limits<std::uint64_t>::max();
+
+// Seconds between two moments, kFarGap when either is kNoTime. The difference of two int64 fits in a uint64.
+[[nodiscard]] inline std::uint64_t gap_seconds(std::int64_t a, std::int64_t b) {
+  if (a == kNoTime || b == kNoTime) {
+    return kFarGap;
+  }
+  return a > b ? static_cast<std::uint64_t>(a) - static_cast<std::uint64_t>(b)
+               : static_cast<std::uint64_t>(b) - static_cast<std::uint64_t>(a);
+}
+
+// Seconds between two grounded intervals, 0 when they intersect.
+[[nodiscard]] inline std::uint64_t gap_seconds(const TimeInterval& a, const TimeInterval& b) {
+  if (a.start > b.end) {
+    return gap_seconds(a.start, b.end);
+  }
+  return b.start > a.end ? gap_seconds(b.start, a.end) : 0;
+}
+
 enum class EdgeKind : std::uint8_t { Semantic, Structural, State, Sequence, Term };
 inline constexpr std::size_t kEdgeKinds = 5;
 
