@@ -103,9 +103,7 @@ def number(text: str) -> float:
 
 
 def ordinal(text: str) -> int:
-    """Return the value of an English ordinal, or of the digits at its start; ``ValueError`` when it is
-    none.
-    """
+    """Return the value of an English ordinal or of leading digits, else raise ``ValueError``."""
     digits = re.match(r"\d{1,4}", text)
     if digits is not None:
         return int(digits.group())

@@ -266,9 +266,7 @@ def _bounded(first: Found, second: Found, context: Context, tense: int) -> Span 
 
 
 def _in_one_year(first: Found, second: Found, year: int) -> Span:
-    """Return the stretch that begins in a year; "June 5 to June 3" is never swapped nor turned round
-    the year.
-    """
+    """Return the stretch that begins in a year; "June 5 to June 3" is never swapped."""
     assert first.in_year is not None and second.in_year is not None
     start, end = first.in_year(year).start, second.in_year(year).end
     if end < start:

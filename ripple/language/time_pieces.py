@@ -88,9 +88,7 @@ class Context:
         return self.now().date()
 
     def tense(self, start: int, end: int) -> int:
-        """Return the direction told by the nearest tense cue of the sentence, those before the
-        expression first.
-        """
+        """Return the direction that the nearest tense cue of the sentence tells, cues before first."""
         low, high = max(0, start - _CLAUSE), min(len(self.text), end + _CLAUSE)
         first = max(low, *(self.text.rfind(mark, low, start) + 1 for mark in _SENTENCE_ENDS))
         last = min(
@@ -107,9 +105,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """A clock time or part of a day in seconds from midnight; its half of the day may be untold ("at
-    3:30").
-    """
+    """A clock time or part of a day, in seconds from midnight; "3:30" leaves its half untold."""
 
     first: int
     last: int

@@ -230,9 +230,7 @@ def _folded(text: str) -> str:
 
 
 def _interval(span: Span | None, said_at: datetime | None) -> TimeInterval | None:
-    """Return the aware interval, or None where it cannot be told in UTC or a change of clocks turns it
-    round.
-    """
+    """Return the aware interval; None where UTC or a change of clocks does not allow it."""
     if span is None:
         return None
     zone = UTC if said_at is None else said_at.tzinfo

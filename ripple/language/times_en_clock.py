@@ -31,9 +31,7 @@ def part_span(at: date, part: str) -> Span:
 
 
 def _seconds(hour: str, minute: str | None, half: str | None) -> int:
-    """Return a clock time as seconds from midnight; ``ValueError`` when there is none such ("24:00",
-    "9:60").
-    """
+    """Return seconds from midnight; ``ValueError`` for "24:00" and "9:60"."""
     hours = int(hour) if hour[0].isdecimal() else int(number(hour))
     minutes = int(minute or 0)
     if hours > 23 or minutes > 59 or (half is not None and not 1 <= hours <= 12):
