@@ -19,10 +19,9 @@ from ripple.language.common_words import (
     SITE_NOUNS,
     STARTERS,
     TITLES,
-    words,
 )
 from ripple.language.names import NameLookup, NameMention, lookup_alias
-from ripple.language.word_lists import first_names, places
+from ripple.language.word_lists import first_names, places, words
 
 __all__ = ["find_capitalised"]
 

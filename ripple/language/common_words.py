@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ripple.language.word_lists import words
+
 __all__ = [
     "NOT_PLACES",
     "PLACE_NOUNS",
@@ -12,11 +14,6 @@ __all__ = [
     "TITLES",
     "words",
 ]
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a list written as one string."""
-    return frozenset(text.split())
 
 
 STARTERS = words(

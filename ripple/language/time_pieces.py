@@ -35,7 +35,6 @@ __all__ = [
     "of_years",
     "running",
     "shift",
-    "words",
 ]
 
 PAST, UNTOLD, FUTURE = -1, 0, 1
@@ -206,11 +205,6 @@ class Language:
     rules: tuple[Rule, ...]
     joints: Joints
     tense_cues: str
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a list written as one string."""
-    return frozenset(text.split())
 
 
 @cache

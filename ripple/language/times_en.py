@@ -1,9 +1,7 @@
-"""English temporal expressions: dates with and without a year, weekdays, seasons, fixed holidays, clock
-times.
+"""English temporal expressions: dates with and without a year, months, weekdays, years and parts of them.
 
-Numeric dates with slashes or hyphens are read month first where both readings exist, as in most English
-chat logs that write them so; with dots, day first. Holidays that move (Easter, Thanksgiving) stay
-unresolved.
+Numeric dates with slashes or hyphens are read month first where both readings exist, as in most English chat
+logs that write them so; with dots, day first.
 """
 
 from __future__ import annotations
@@ -16,9 +14,22 @@ from functools import partial
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import ENGLISH_ORDINAL, ordinal
-from ripple.language.time_pieces import FUTURE, PAST, Context, Found, Rule, of_years, words
+from ripple.language.time_pieces import FUTURE, PAST, UNTOLD, Context, Found, Rule, of_years
+from ripple.language.word_lists import words
 
-__all__ = ["DATE_RULES", "MONTH", "NUMERIC_RULES", "WEEKDAY", "month_number", "weekday_number"]
+__all__ = [
+    "DATE_RULES",
+    "DIRECTIONS",
+    "MONTH",
+    "NUMERIC_RULES",
+    "WEEKDAY",
+    "YEAR",
+    "dated",
+    "directed",
+    "month_day",
+    "month_number",
+    "weekday_number",
+]
 
 MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
@@ -31,37 +42,13 @@ WEEKDAY = (
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY = rf"(?:{ENGLISH_ORDINAL}|\d{{1,2}})"
-_YEAR = r"(?:(?:[ ,.]+(?:(?:in|of) )?|[-/])(?P<year>\d{4})(?![\d:])|[ ,]+'(?P<short>\d\d)\b)"
+YEAR = r"(?:(?:[ ,.]+(?:(?:in|of) )?|[-/])(?P<year>\d{4})(?![\d:])|[ ,]+'(?P<short>\d\d)\b)"
 _TO = r" ?(?:-|–|to|and|through|thru|till|until) ?(?:the )?"
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
-_SEASONS = {"spring": 0, "summer": 1, "autumn": 2, "fall": 2, "winter": 3}
-_DIRECTIONS = (
+DIRECTIONS = (
     r"(?P<relative>(?:this |the )?(?:last|past|previous)|this (?:coming|upcoming)|(?:the )?(?:next|"
     r"following|coming|"
     r"upcoming)|this)"
-)
-_FIXED_HOLIDAYS = {
-    r"christmas eve": (12, 24),
-    r"boxing day": (12, 26),
-    r"christmas(?: day)?|xmas": (12, 25),
-    r"new year's eve|nye": (12, 31),
-    r"new year's(?: day)?": (1, 1),
-    r"valentine's(?: day)?": (2, 14),
-    r"st\.? patrick's day": (3, 17),
-    r"april fools?'?(?: day)?": (4, 1),
-    r"earth day": (4, 22),
-    r"(?:international )?women's day": (3, 8),
-    r"(?:international )?workers' day": (5, 1),
-    r"cinco de mayo": (5, 5),
-    r"juneteenth": (6, 19),
-    r"independence day": (7, 4),
-    r"bastille day": (7, 14),
-    r"hall?oween": (10, 31),
-    r"guy fawkes(?: night)?|bonfire night": (11, 5),
-    r"veterans'? day|remembrance day": (11, 11),
-}
-_MOVING_HOLIDAYS = (
-    r"thanksgiving(?: day)?|easter(?: sunday)?|(?:mother|father)'s day|labor day|memorial day|black friday"
 )
 
 
@@ -75,7 +62,8 @@ def weekday_number(word: str) -> int:
     return _WEEKDAYS.index(word[:3])
 
 
-def _month_day(month: int, day: int, year: int) -> Span:
+def month_day(month: int, day: int, year: int) -> Span:
+    """Return a day; the year last, so that the rest can be bound."""
     return calendar.day(date(year, month, day))
 
 
@@ -99,7 +87,7 @@ def _pivoted(two_digits: int) -> int:
     return two_digits + (1900 if two_digits >= 70 else 2000)
 
 
-def _dated(
+def dated(
     in_year: Callable[[int], Span],
     match: re.Match[str],
     context: Context,
@@ -134,10 +122,10 @@ def _numeric(match: re.Match[str], context: Context) -> Found:
         first, second = second, first
     year = _full_year(match)
     if year is not None:
-        return Found(_month_day(first, second, year), "day")
+        return Found(month_day(first, second, year), "day")
     before = context.text[max(0, match.start() - 12) : match.start()]
     is_weak = re.search(r"(?:on|by|since|until|till|from|before|after|for|next|this|last) $", before) is None
-    return _dated(partial(_month_day, first, second), match, context, "day", is_weak=is_weak)
+    return dated(partial(month_day, first, second), match, context, "day", is_weak=is_weak)
 
 
 def _is_modal(match: re.Match[str], context: Context) -> bool:
@@ -155,8 +143,8 @@ def _is_modal(match: re.Match[str], context: Context) -> bool:
 def _month_with_day(match: re.Match[str], context: Context) -> Found | None:
     if _is_modal(match, context):
         return None
-    return _dated(
-        partial(_month_day, month_number(match["month"]), ordinal(match["day"])), match, context, "day"
+    return dated(
+        partial(month_day, month_number(match["month"]), ordinal(match["day"])), match, context, "day"
     )
 
 
@@ -168,7 +156,7 @@ def _days_in_month(match: re.Match[str], context: Context) -> Found | None:
     in_year = partial(
         _days_of_month, month_number(match["month"]), ordinal(match["day"]), ordinal(match["last"])
     )
-    return _dated(in_year, match, context, "day")
+    return dated(in_year, match, context, "day")
 
 
 _AFTER_PREPOSITION = re.compile(
@@ -187,8 +175,8 @@ def _month(match: re.Match[str], context: Context) -> Found | None:
     if match["part"] is not None:
         part = {"early": "early", "late": "late"}.get(match["part"][:5].rstrip(" -"), "mid")
         in_year = partial(_third_of_month, month_number(word), part)
-        return _dated(in_year, match, context, "month")
-    return _dated(partial(_whole_month, month_number(word)), match, context, "month", is_weak=is_weak)
+        return dated(in_year, match, context, "month")
+    return dated(partial(_whole_month, month_number(word)), match, context, "month", is_weak=is_weak)
 
 
 def _whole_month(month: int, year: int) -> Span:
@@ -199,11 +187,7 @@ def _third_of_month(month: int, part: str, year: int) -> Span:
     return calendar.third_of_month(year, month, part)
 
 
-def _season_of(number: int, year: int) -> Span:
-    return calendar.season(year, number)
-
-
-def _directed(in_year: Callable[[int], Span], relative: str, context: Context, grain: str) -> Found:
+def directed(in_year: Callable[[int], Span], relative: str, context: Context, grain: str) -> Found:
     """Return "last", "this" or "next" of something that comes once a year."""
     if "last" in relative or "past" in relative or "previous" in relative:
         return Found(of_years(in_year, context, PAST, strictly=True), grain)
@@ -216,19 +200,7 @@ def _directed(in_year: Callable[[int], Span], relative: str, context: Context, g
 
 
 def _relative_month(match: re.Match[str], context: Context) -> Found:
-    return _directed(partial(_whole_month, month_number(match["month"])), match["relative"], context, "month")
-
-
-def _season(match: re.Match[str], context: Context) -> Found | None:
-    in_year = partial(_season_of, _SEASONS[match["season"]])
-    if match["relative"] is not None:
-        return _directed(in_year, match["relative"], context, "season")
-    before = context.text[max(0, match.start() - 24) : match.start()]
-    leads = re.search(
-        r"\b(?:in|over|during|since|until|by|for|of|all|this) (?:the |early |late |mid-?)?$", before
-    )
-    is_weak = leads is None or (match["season"] in ("fall", "spring") and not leads.group().endswith("the "))
-    return _dated(in_year, match, context, "season", is_weak=is_weak)
+    return directed(partial(_whole_month, month_number(match["month"])), match["relative"], context, "month")
 
 
 def _weekday(match: re.Match[str], context: Context) -> Found | None:
@@ -258,26 +230,6 @@ def _weekday(match: re.Match[str], context: Context) -> Found | None:
     return Found(
         calendar.day(monday + timedelta(days=number + 7)), "day"
     )  # next, following: of the next week
-
-
-def _holiday(match: re.Match[str], context: Context) -> Found | None:
-    month, day = next(
-        dates for name, dates in _FIXED_HOLIDAYS.items() if re.fullmatch(name, match["holiday"])
-    )
-    in_year = partial(_month_day, month, day)
-    if match["relative"] is not None:
-        return _directed(in_year, match["relative"].strip(), context, "day")
-    before = context.text[max(0, match.start() - 16) : match.start()]
-    leads = re.search(
-        r"\b(?:on|for|at|since|by|before|after|until|over|around|celebrat\w+|this|my|our) $", before
-    )
-    after = context.text[match.end() : match.end() + 8]
-    ends = re.match(r"$|[.,!?;)]| (?:was|were|is|at|with|we|i|and|in|this|last|next)\b", after)
-    return _dated(in_year, match, context, "day", is_weak=leads is None and ends is None)
-
-
-def _moving_holiday(match: re.Match[str], context: Context) -> Found:
-    return Found(None, "vague")
 
 
 def _year(match: re.Match[str], context: Context) -> Found | None:
@@ -315,7 +267,23 @@ def _quarter(match: re.Match[str], context: Context) -> Found:
     if number > (4 if match["kind"] == "q" else 2):
         raise ValueError("no such part of a year")
     grain = "quarter" if match["kind"] == "q" else "half"
-    return _dated(lambda year: build(year, number), match, context, grain)
+    return dated(lambda year: build(year, number), match, context, grain)
+
+
+def _weekday_of_month(match: re.Match[str], context: Context) -> Found | None:
+    """Return "Friday the 9th": the nearest such date in the direction that the tense tells."""
+    weekday, number = weekday_number(match["weekday"]), ordinal(match["day"])
+    tense = context.tense(match.start(), match.end())
+    today, fitting = context.today(), []
+    for step in range(-14, 15):
+        month = calendar.shift_months(today.replace(day=1), step)
+        if 1 <= number <= calendar.month(month.year, month.month).end.day:
+            there = month.replace(day=number)
+            if there.weekday() == weekday and (tense == UNTOLD or (there <= today) == (tense == PAST)):
+                fitting.append(there)
+    if not fitting:
+        return None
+    return Found(calendar.day(min(fitting, key=lambda there: abs(there - today))), "day")
 
 
 def _day_of_month(match: re.Match[str], context: Context) -> Found | None:
@@ -351,12 +319,6 @@ _WEEKDAY_WORDS = words(
     "thur thurs"
 )
 _DIGIT = words("#")
-_HOLIDAY_WORDS = words(
-    "christmas xmas boxing nye valentine patrick fool fools earth women workers cinco juneteenth "
-    "independence bastille "
-    "halloween haloween fawkes bonfire veterans remembrance eve year"
-)
-
 NUMERIC_RULES = (
     Rule(
         _DIGIT,
@@ -394,56 +356,43 @@ DATE_RULES = (
         _MONTH_WORDS,
         rf"\b(?:(?:from|between) )?(?P<month>{MONTH})[ /]?(?:the "
         rf")?(?P<day>{_DAY})(?P<range>{_TO})(?P<last>{_DAY})"
-        rf"(?![\w:/])(?! ?[ap]\.?m\b){_YEAR}?",
+        rf"(?![\w:/])(?! ?[ap]\.?m\b){YEAR}?",
         _days_in_month,
         "day",
     ),
     Rule(
         _MONTH_WORDS,
         rf"\b(?:(?:from|between) )?(?:the )?(?P<day>{_DAY})(?P<range>{_TO})(?P<last>{_DAY})(?: of)?[ -]?"
-        rf"(?P<month>{MONTH}){_YEAR}?",
+        rf"(?P<month>{MONTH}){YEAR}?",
         _days_in_month,
         "day",
     ),
     Rule(
         _MONTH_WORDS,
-        rf"\b(?P<month>{MONTH})[ ,/-]{{0,2}}(?:the )?(?P<day>{_DAY})(?![\w:/])(?! ?[ap]\.?m\b){_YEAR}?",
+        rf"\b(?P<month>{MONTH})[ ,/-]{{0,2}}(?:the )?(?P<day>{_DAY})(?![\w:/])(?! ?[ap]\.?m\b){YEAR}?",
         _month_with_day,
         "day",
     ),
     Rule(
         _MONTH_WORDS,
         rf"(?<!\d[:/.])(?<![$€£\d])\b(?:the )?(?P<day>{_DAY})(?: day)?(?: of)?[ "
-        rf"/-]?(?P<month>{MONTH})(?! ?\d{{1,2}}(?:st|nd|rd|th)){_YEAR}?",
+        rf"/-]?(?P<month>{MONTH})(?! ?\d{{1,2}}(?:st|nd|rd|th)){YEAR}?",
         _month_with_day,
         "day",
     ),
-    Rule(_MONTH_WORDS, rf"\b{_DIRECTIONS} (?P<month>{MONTH})(?! \d{{1,2}}\b)", _relative_month, "month"),
+    Rule(_MONTH_WORDS, rf"\b{DIRECTIONS} (?P<month>{MONTH})(?! \d{{1,2}}\b)", _relative_month, "month"),
     Rule(
         _MONTH_WORDS,
-        rf"\b(?:(?P<part>early|mid|late|the middle of|middle of)[ -])?(?P<month>{MONTH}){_YEAR}?",
+        rf"\b(?:(?P<part>early|mid|late|the middle of|middle of)[ -])?(?P<month>{MONTH}){YEAR}?",
         _month,
         "month",
     ),
-    Rule(_WEEKDAY_WORDS, rf"\b(?:{_DIRECTIONS} )?(?P<weekday>{WEEKDAY})", _weekday, "day"),
+    Rule(_WEEKDAY_WORDS, rf"\b(?:{DIRECTIONS} )?(?P<weekday>{WEEKDAY})", _weekday, "day"),
     Rule(
-        frozenset(_SEASONS),
-        rf"\b(?:{_DIRECTIONS} )?(?P<season>spring|summer|autumn|fall|winter)(?:time)?\b(?! "
-        rf"break)(?:{_YEAR})?",
-        _season,
-        "season",
-    ),
-    Rule(
-        _HOLIDAY_WORDS,
-        rf"\b(?:(?P<relative>last|this|next) )?(?P<holiday>{'|'.join(_FIXED_HOLIDAYS)})\b(?:{_YEAR})?",
-        _holiday,
+        _WEEKDAY_WORDS,
+        rf"\b(?P<weekday>{WEEKDAY}),? (?:the )?(?P<day>{ENGLISH_ORDINAL})\b(?! of\b| ?{MONTH})",
+        _weekday_of_month,
         "day",
-    ),
-    Rule(
-        words("thanksgiving easter mother father labor memorial black"),
-        rf"\b(?:{_DIRECTIONS} )?(?:{_MOVING_HOLIDAYS})\b(?: \d{{4}}\b)?",
-        _moving_holiday,
-        "vague",
     ),
     Rule(_DIGIT, r"(?<![\d.,:/$#€£-])\b(?P<year>[12]\d{3})(?![\d:/]|-\d\d?\b|'?s\b)", _year, "year"),
     Rule(

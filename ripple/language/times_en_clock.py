@@ -8,7 +8,8 @@ from datetime import date, timedelta
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import number
-from ripple.language.time_pieces import Clock, Context, Found, Rule, words
+from ripple.language.time_pieces import Clock, Context, Found, Rule
+from ripple.language.word_lists import words
 
 __all__ = ["CLOCK_RULES", "PARTS", "part_span"]
 

@@ -12,6 +12,7 @@ from ripple.language.numerals import ENGLISH_ORDINAL, number, ordinal
 from ripple.language.time_pieces import PAST, Context, Extension, Found, Joints, Language, of_years, shift
 from ripple.language.times_en import DATE_RULES, WEEKDAY, weekday_number
 from ripple.language.times_en_clock import CLOCK_RULES, part_span
+from ripple.language.times_en_occasions import OCCASION_RULES
 from ripple.language.times_en_relative import COUNT, RELATIVE_RULES, UNIT, unit_of
 
 __all__ = ["ENGLISH"]
@@ -199,7 +200,7 @@ _TENSE_CUES = (
 )
 
 ENGLISH = Language(
-    rules=(*DATE_RULES, *RELATIVE_RULES, *CLOCK_RULES),
+    rules=(*DATE_RULES, *OCCASION_RULES, *RELATIVE_RULES, *CLOCK_RULES),
     joints=Joints(
         clock_gap=r"[ ,]*(?:t|at|on|in the|of|by|from|around|about|-|\(|this|starting)?[ ,]*",
         date_gap=r"-|[ ,(]*(?:of|in|on|the)?(?: the)?[ ,]*",

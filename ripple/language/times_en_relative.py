@@ -8,9 +8,10 @@ from functools import partial
 
 from ripple.language import calendar
 from ripple.language.numerals import ENGLISH_NUMBER, number
-from ripple.language.time_pieces import FUTURE, PAST, Context, Found, Rule, running, shift, words
-from ripple.language.times_en import WEEKDAY
+from ripple.language.time_pieces import FUTURE, PAST, Context, Found, Rule, running, shift
+from ripple.language.times_en import WEEKDAY, weekday_number
 from ripple.language.times_en_clock import PARTS, part_span
+from ripple.language.word_lists import words
 
 __all__ = ["COUNT", "RELATIVE_RULES", "UNIT", "UNITS", "unit_of"]
 
@@ -117,12 +118,37 @@ def _counted(match: re.Match[str], context: Context) -> Found:
 
 
 def _ago(match: re.Match[str], context: Context) -> Found:
-    count, unit = number(match["number"]), unit_of(match)
-    if match["half"] is not None:
-        count += 0.5
+    count, unit = _count(match), unit_of(match)
     is_rough = match["rough"] is not None
     forward = match["direction"] in ("from now", "from today", "hence")
+    if match["today"] is not None and unit in ("month", "year") and count % 1 == 0:  # "three years ago today"
+        months = int(count) * (12 if unit == "year" else 1)
+        return Found(calendar.day(calendar.shift_months(context.today(), -months)), "day")
     return shift(context.now(), unit, count if forward else -count, is_rough=is_rough)
+
+
+def _count(match: re.Match[str]) -> float:
+    """Return the number of a match, with its "and a half"."""
+    return number(match["number"]) + (0.5 if match["half"] is not None or match["half2"] is not None else 0)
+
+
+def _part_of_this(match: re.Match[str], context: Context) -> Found:
+    """Return "the end of the month", "the beginning of the year"."""
+    part = {"beginning": "early", "start": "early", "middle": "mid"}.get(match["third"], "late")
+    today = context.today()
+    if match["unit"] == "month":
+        return Found(calendar.third_of_month(today.year, today.month, part), "month")
+    return Found(calendar.third_of_year(today.year, part), "year")
+
+
+def _weekdays_ago(match: re.Match[str], context: Context) -> Found:
+    """Return "two Fridays ago", of which one is the last."""
+    last = calendar.weekday_near(context.today(), weekday_number(match["weekday"]), PAST)
+    return Found(calendar.day(last - timedelta(weeks=round(number(match["number"])) - 1)), "day")
+
+
+def _night_before_last(match: re.Match[str], context: Context) -> Found:
+    return Found(part_span(context.today() - timedelta(days=2), "night"), "part", clock=PARTS["night"])
 
 
 def _in_units(match: re.Match[str], context: Context) -> Found:
@@ -151,8 +177,7 @@ def _duration(match: re.Match[str], context: Context) -> Found | None:
     )
     if groups["number"] is None or not is_open or unit_of(match) == "second":
         return Found(None, "duration")
-    count = number(groups["number"]) + (0.5 if groups["half"] is not None else 0)
-    return running(context.now(), unit_of(match), count)
+    return running(context.now(), unit_of(match), _count(match))
 
 
 def _nothing(grain: str, match: re.Match[str], context: Context) -> Found:
@@ -183,7 +208,22 @@ RELATIVE_RULES = (
         _adverb,
         "day",
     ),
-    Rule(words("now moment"), r"\b(?:right now|at the moment)\b", _moment, "minute"),
+    Rule(words("now moment"), r"\b(?:right now|just now|at the moment)\b", _moment, "minute"),
+    Rule(words("night"), r"\bthe night before last\b", _night_before_last, "part", words("last")),
+    Rule(
+        words("mondays tuesdays wednesdays thursdays fridays saturdays sundays"),
+        rf"\b{COUNT}(?P<weekday>[a-z]+days) ago\b",
+        _weekdays_ago,
+        "day",
+        words("ago"),
+    ),
+    Rule(
+        words("month year"),
+        r"\b(?:the )?(?P<third>beginning|start|middle|end) of the (?P<unit>month|year)\b",
+        _part_of_this,
+        "month",
+        words("beginning start middle end"),
+    ),
     Rule(words("now"), r"\bnow\b", _weak_moment, "minute"),
     Rule(
         _UNIT_WORDS,
@@ -194,10 +234,11 @@ RELATIVE_RULES = (
     ),
     Rule(
         _UNIT_WORDS,
-        rf"\b(?:over |in |during )?(?:the|this) past {UNIT}(?![a-z])",
+        rf"\b(?:(?:over |in |during |for |within )?(?:the|this) past|(?:over|in|during|for|within) the "
+        rf"last) {UNIT}(?![a-z])",
         _rolling_unit,
         "running",
-        words("past"),
+        words("past last"),
     ),
     Rule(
         _UNIT_WORDS,
@@ -232,15 +273,16 @@ RELATIVE_RULES = (
     ),
     Rule(
         _UNIT_WORDS,
-        rf"\b(?:{_ROUGH})?{COUNT}(?P<half>and a half )?{UNITS}(?: and a half)? "
-        r"(?P<direction>ago|back|from now|from today|hence)\b",
+        rf"\b(?:{_ROUGH})?{COUNT}(?P<half>and a half )?{UNITS}(?P<half2> and a half)? "
+        r"(?P<direction>ago|back|from now|from today|hence)\b(?P<today> today\b)?(?: this (?:week|"
+        r"month|year)\b)?",
         _ago,
         "day",
         words("ago back now today hence"),
     ),
     Rule(
         _UNIT_WORDS,
-        rf"\b(?:with)?in (?:{_ROUGH})?{COUNT}{UNITS}(?!'| (?:ago|of|old|or))",
+        rf"\b(?:with)?in (?:{_ROUGH})?{COUNT}{UNITS}(?:' time\b|(?!'| (?:ago|of|old|or)))",
         _in_units,
         "day",
         words("in within"),
@@ -248,7 +290,7 @@ RELATIVE_RULES = (
     Rule(
         _UNIT_WORDS,
         r"\b(?:(?P<lead>for|over|been|in|about|around|almost|nearly) "
-        rf"(?:{_ROUGH})?(?:the )?)?{COUNT}(?P<half>and a half )?{UNITS}(?: and a half)?"
+        rf"(?:{_ROUGH})?(?:the )?)?{COUNT}(?P<half>and a half )?{UNITS}(?P<half2> and a half)?"
         r"(?! old|-old)(?P<still> now\b| already\b| straight\b| running\b| in a row\b)?",
         _duration,
         "duration",

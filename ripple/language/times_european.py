@@ -22,8 +22,8 @@ from ripple.language.time_pieces import (
     of_years,
     running,
     shift,
-    words,
 )
+from ripple.language.word_lists import words
 
 __all__ = ["FRENCH", "GERMAN", "SPANISH"]
 

@@ -1,4 +1,4 @@
-"""The packaged lists of names, read when first used; all keys are case-folded."""
+"""Lists of words, and the packaged lists of names, read when first used; all their keys are case-folded."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ __all__ = [
     "first_names",
     "places",
     "short_forms",
+    "words",
 ]
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words of a list written as one string."""
+    return frozenset(text.split())
 
 
 def _rows(name: str) -> Iterator[str]:

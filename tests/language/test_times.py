@@ -45,6 +45,10 @@ RESOLVED = {
     "On the 20th we drove home.": "2024-04-20",
     "We will drive home on the 20th.": "2024-05-20",
     "On the 31st I was ill.": "2024-03-31",
+    "Friday the 10th": "2024-05-10",
+    "two Fridays ago": "2024-05-03",
+    "three years ago today": "2021-05-15",
+    "in four days' time": "2024-05-19",
     # weeks, weekends, months, years
     "last week": "2024-05-06 .. 2024-05-12",
     "this week": "2024-05-13 .. 2024-05-19",
@@ -66,6 +70,8 @@ RESOLVED = {
     "this winter": "2024-12-01 .. 2025-02-28",
     "the spring of 2020": "2020-03-01 .. 2020-05-31",
     "earlier this month": "2024-05-01 .. 2024-05-15",
+    "the end of the month": "2024-05-16 .. 2024-05-31",
+    "two summers ago": "2022-06-01 .. 2022-08-31",
     "the end of April": "2024-04-16 .. 2024-04-30",
     "late 2021": "2021-09-01 .. 2021-12-31",
     "in the 80s": "1980-01-01 .. 1989-12-31",
@@ -76,6 +82,7 @@ RESOLVED = {
     "at noon on Sunday": "2024-05-19 12:00:00 .. 2024-05-19 12:00:00",
     "yesterday evening at 8": "2024-05-14 18:00:00 .. 2024-05-14 23:59:59",
     "yesterday from 3 to 5pm": "2024-05-14 15:00:00 .. 2024-05-14 17:00:00",
+    "an hour and a half ago": "2024-05-15 13:00:00 .. 2024-05-15 13:00:00",
     "an hour ago": "2024-05-15 13:30:00 .. 2024-05-15 13:30:00",
     # dates
     "4 July 2021": "2021-07-04",
