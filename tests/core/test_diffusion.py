@@ -202,6 +202,11 @@ def test_a_near_tie_decides_who_is_the_last_to_enter() -> None:
     assert [row for row, *_ in support(zone, [0.9, 0.505, 0.5], None, top_k_per_channel=2)] == [1, 3]
 
 
+def test_a_gap_of_exactly_near_tie_is_still_a_tie() -> None:
+    zone = zone_of((1, 2, 0.5), (2, 1, 0.5), (3, 1, 0.25))
+    assert [row for row, *_ in support(zone, [0.75, 0.5, 0.25], None, near_tie=0.25)] == [2, 1, 3]
+
+
 def test_bad_scores_are_refused() -> None:
     zone = zone_of((1, 1, 0.5), (2, 1, 0.5))
     with pytest.raises(ValueError, match="structural has 1 scores, the zone has 2 rows"):

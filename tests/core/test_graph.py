@@ -79,6 +79,24 @@ def test_discard_restores_what_was_there() -> None:
     assert [array.tolist() for array in graph.compact()] == before
 
 
+@pytest.mark.parametrize("weight", [0.5, 0.25], ids=["unchanged", "weaker"])
+def test_an_edge_that_a_batch_evicts_and_takes_back_was_never_gone_unless_changed(weight: float) -> None:
+    graph = new_graph(4, semantic_degree=1)
+    stage(graph, 1, [(0, SEMANTIC, 0.5)])
+    graph.reveal()
+    stage(graph, 2, [(0, SEMANTIC, 0.75)])  # evicts 0 - 1
+    stage(graph, 3, [(2, SEMANTIC, 1.0)])  # evicts 0 - 2 before it was ever seen
+    stage(graph, 1, [(0, SEMANTIC, weight)])
+    change = ([], []) if weight == 0.5 else ([Edge(0, 1, SEMANTIC, weight)], [Edge(0, 1, SEMANTIC, 0.5)])
+    added, evicted = graph.staged()
+    assert as_edges(added) == [*change[0], Edge(2, 3, SEMANTIC, 1.0)]
+    assert as_edges(evicted) == change[1]
+    assert as_edges(graph.edges()) == [Edge(0, 1, SEMANTIC, 0.5)]
+    graph.reveal()
+    assert as_edges(graph.edges()) == [Edge(0, 1, SEMANTIC, weight), Edge(2, 3, SEMANTIC, 1.0)]
+    assert graph.edge_count(SEMANTIC) == 2
+
+
 def test_full_unit_drops_its_weakest_edge_for_a_stronger_one_only() -> None:
     graph = new_graph(9)
     for row in range(1, 7):
