@@ -1,0 +1,1 @@
+"""Parts of the record that ``ripple.store`` is made of; nothing else imports them."""
