@@ -680,5 +680,6 @@ def test_vectors_are_taken_from_any_layout(home):
     ids = record.reserve_unit_ids(namespace, 2)
     wanted = vectors_for(ids)
     odd = np.asfortranarray(wanted.astype(">f8"))
+    odd[1, 0], wanted[1] = 1e300, np.nan
     record.apply(namespace, Batch([stored_unit(1, [1]), stored_unit(2, [2])], odd))
     np.testing.assert_array_equal(record.load(namespace).vectors, wanted)

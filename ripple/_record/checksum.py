@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, Final, TypeAlias
@@ -77,6 +77,7 @@ class RowFormat:
         if len(columns[0]) < _FEW_ROWS:
             listed = [self.checksum(row) for row in zip(*columns, strict=True)]
             return np.array(listed, dtype=np.uint32)
+        assert self._texts == self._numbers
         heads = np.empty((len(columns[0]), len(columns)), dtype="<i8")
         for place, column in enumerate(columns):
             if place < self._ints:
@@ -93,6 +94,10 @@ class RowFormat:
     def sealed(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
         """Return the row with its checksum behind it."""
         return (*row, self.checksum(row))
+
+    def sealed_rows(self, columns: Sequence[list[Any]]) -> Iterator[tuple[Any, ...]]:
+        """Return the rows with their checksums behind them; columns as in ``checksums``."""
+        return zip(*columns, self.checksums(columns).tolist(), strict=True)
 
     def is_sound(self, row: tuple[Any, ...]) -> bool:
         """Tell whether a row read with all its columns has the checksum that it carries."""

@@ -92,7 +92,7 @@ CREATE TABLE edges (
   kind INTEGER NOT NULL, sequence INTEGER NOT NULL, weight REAL NOT NULL, crc INTEGER NOT NULL,
   PRIMARY KEY (dst, src, kind)
 ) WITHOUT ROWID, STRICT;
-CREATE INDEX edges_by_src ON edges (src);
+CREATE INDEX edges_by_src ON edges (src, kind);
 
 CREATE TABLE dead_messages (
   namespace INTEGER NOT NULL, sequence INTEGER NOT NULL, hash BLOB NOT NULL, crc INTEGER NOT NULL,

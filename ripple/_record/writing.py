@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -185,7 +185,7 @@ def _insert_units(
 ) -> None:
     payloads = _vector_payloads(len(units), vectors, dimension)
     unit_rows = []
-    vector_rows = []
+    vectors_of: dict[int, bytes] = {}
     for unit, payload in zip(units, payloads, strict=True):
         if not unit.draft.turn_ids:
             raise InvalidInputError(f"unit {unit.unit_id} names no turn; a unit has at least one source")
@@ -193,9 +193,10 @@ def _insert_units(
             raise InvalidInputError(f"unit {unit.unit_id} has a digest of {len(unit.digest)} bytes, not 16")
         unit_rows.append(unit_row(row.number, unit, has_vector=payload is not None, sequence=sequence))
         if payload is not None:
-            vector_rows.append(VECTOR.sealed((unit_rows[-1][0], sequence, payload)))
+            vectors_of[unit_rows[-1][0]] = payload
     connection.executemany(_INSERT_UNIT, unit_rows)
-    connection.executemany(_INSERT_VECTOR, vector_rows)
+    columns: list[list[Any]] = [list(vectors_of), [sequence] * len(vectors_of), list(vectors_of.values())]
+    connection.executemany(_INSERT_VECTOR, VECTOR.sealed_rows(columns))
     row.units += len(units)
     row.next_unit_id = max([row.next_unit_id, *(unit.unit_id + 1 for unit in units)])
 
@@ -213,7 +214,8 @@ def _vector_payloads(
             f"vectors have dimension {vectors.shape[1]}, the store has {dimension}; "
             "use the embedder that the store was made with"
         )
-    rows = np.ascontiguousarray(vectors, dtype="<f4")
+    with np.errstate(over="ignore"):  # too large for float32 is not finite
+        rows = np.ascontiguousarray(vectors, dtype="<f4")
     data, width = rows.tobytes(), rows.shape[1] * 4
     is_finite = np.isfinite(rows).all(axis=1).tolist()
     return [data[n * width : (n + 1) * width] if is_finite[n] else None for n in range(count)]
@@ -235,9 +237,10 @@ def _insert_sources(connection: sqlite3.Connection, row: NamespaceRow, batch: Ba
             behind = 1 + max(positions[key].values(), default=-1)
             positions[key][turn] = behind
             pairs.append((key, turn, behind))
-    rows = [SOURCE.sealed((*pair, sequence)) for pair in pairs]
-    connection.executemany(_INSERT_SOURCE, rows)
-    row.sources += len(rows)
+    columns = [[pair[place] for pair in pairs] for place in range(3)]
+    columns.append([sequence] * len(pairs))
+    connection.executemany(_INSERT_SOURCE, SOURCE.sealed_rows(columns))
+    row.sources += len(pairs)
 
 
 def _edge_keys(row: NamespaceRow, links: Links) -> npt.NDArray[np.int64]:
@@ -271,10 +274,8 @@ def insert_edges(
     known = keys[:, ~np.isin(keys[0], np.array(new_keys, dtype=np.int64))]
     if known.size:
         row.edges -= connection.executemany(_DELETE_EDGE, known.T.tolist()).rowcount
-    columns = [*keys, np.full(len(order), sequence), weight]
-    columns.append(EDGE.checksums(columns))
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    connection.executemany(_INSERT_EDGE, rows)
+    columns = [*keys.tolist(), [sequence] * len(order), weight.tolist()]
+    connection.executemany(_INSERT_EDGE, EDGE.sealed_rows(columns))
     row.edges += len(order)
 
 
