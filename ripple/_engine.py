@@ -1,16 +1,482 @@
-"""The only importer of the native core: dataclasses and lists on this side, exact arrays on the other."""
+"""The border to the core: dataclasses and unit ids on this side, arrays and rows on the other.
+
+The only importer of ``ripple._core``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from ripple import _core
+from ripple.types import Cues, Filter, Thresholds, UnitDraft
 
-__all__ = ["NativeStaticEmbedder", "load_static_embedder"]
+__all__ = [
+    "FEATURES",
+    "EdgeArrays",
+    "EngineImage",
+    "Expanded",
+    "NamespaceEngine",
+    "RecallArrays",
+    "RecallSettings",
+    "load_static_embedder",
+    "to_seconds",
+]
 
-NativeStaticEmbedder = _core.StaticEmbedder
+FloatArray = npt.NDArray[np.float32]
+IdArray = npt.NDArray[np.int64]
+RowArray = npt.NDArray[np.uint32]
+
+FEATURES: tuple[str, ...] = tuple(_core.FEATURES)
+NO_TIME = int(np.iinfo(np.int64).min)
+NO_ID = 2**32 - 1
+IS_QUESTION = 1
+HAS_TIME_WORD = 2
+_LATEST = int(np.iinfo(np.int64).max)
+_EARLIEST = NO_TIME + 1
+_NO_VECTOR = np.empty(0, np.float32)
+_GRAINS = {
+    "day": _core.TimeGrain.DAY,
+    "week": _core.TimeGrain.WEEK,
+    "month": _core.TimeGrain.MONTH,
+    "year": _core.TimeGrain.YEAR,
+}
+_VIEWS = {"dense": 1, "lexical": 2, "cues": 4}
+_EDGE_BITS = {"structural": 2, "sequence": 8, "graph": 31}
+_FOUND_BY = ("dense", "lexical", "cue", "expansion", "bridge", "propagation", "source")
 
 
-def load_static_embedder(path: str | Path) -> NativeStaticEmbedder:
-    """Return the static embedder of a model file; ``CorruptStoreError`` when the file is damaged."""
+class Embed(Protocol):
+    """Embeds one text to unit length; None when it has no vector."""
+
+    def __call__(self, text: str) -> FloatArray | None: ...
+
+
+def load_static_embedder(path: Path) -> _core.StaticEmbedder:
+    """Return the embedder stored in a file; raises CorruptStoreError when the file is damaged."""
     return _core.StaticEmbedder(str(path))
+
+
+def to_seconds(moment: datetime | None) -> int:
+    """Return whole seconds UTC; NO_TIME for None."""
+    return NO_TIME if moment is None else int(moment.timestamp() // 1)
+
+
+def _bounds(interval: tuple[datetime | None, datetime | None] | None) -> tuple[int, int]:
+    """Return a filter's interval in seconds, an open end being the extreme; NO_TIME twice for none."""
+    if interval is None:
+        return NO_TIME, NO_TIME
+    start, end = interval
+    return (
+        _EARLIEST if start is None else to_seconds(start),
+        _LATEST if end is None else to_seconds(end),
+    )
+
+
+def _bit_names(bits: int) -> tuple[str, ...]:
+    return tuple(name for i, name in enumerate(_FOUND_BY) if bits >> i & 1)
+
+
+def _options(settings: RecallSettings) -> _core.RecallOptions:
+    options = _core.RecallOptions()
+    options.top_k = settings.top_k
+    options.first = settings.first
+    for name in settings.without:
+        options.views &= ~_VIEWS.get(name, 0)
+        options.edge_kinds &= ~_EDGE_BITS.get(name, 0)
+    is_off = settings.expansion == "none" or "graph" in settings.without
+    options.expansion = (
+        _core.Expansion.NONE if is_off else _core.Expansion.__members__[settings.expansion.upper()]
+    )
+    options.ranking = _core.Ranking.PAPER if settings.ranking == "paper" else _core.Ranking.FITTED
+    if settings.ranking == "paper":
+        options.edge_kinds &= 0b00011  # the paper's union graph: semantic and structural edges
+    if settings.weights is not None:
+        options.weights = settings.weights
+    return options
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeArrays:
+    """Links between units: ``src`` and ``dst`` are unit ids, all arrays have one length."""
+
+    src: IdArray
+    dst: IdArray
+    kind: npt.NDArray[np.uint8]
+    weight: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineImage:
+    """All that an engine is filled from when a namespace opens; lists and arrays go by unit."""
+
+    unit_ids: IdArray
+    drafts: Sequence[UnitDraft]
+    vectors: FloatArray
+    edges: EdgeArrays
+
+
+@dataclass(frozen=True, slots=True)
+class RecallSettings:
+    """Settings of one recall, as the public verbs take them."""
+
+    top_k: int = 30
+    first: int = 0
+    expansion: str = "targeted"
+    ranking: str = "default"
+    without: frozenset[str] = frozenset()
+    weights: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Expanded:
+    """A unit that expansion reached: towards the target ``score``, over ``kind`` from ``parent``."""
+
+    unit_id: int
+    score: float
+    hop: int
+    parent: int
+    anchor: int
+    kind: int
+    strength: float
+
+
+@dataclass(frozen=True, slots=True)
+class RecallArrays:
+    """What the core found, in unit ids: the evidence, score down, and how it came about."""
+
+    unit_ids: list[int]
+    scores: list[float]
+    found_by: list[tuple[str, ...]]
+    hops: list[int]
+    parts: list[list[float]]
+    first: list[tuple[int, float, tuple[str, ...]]]
+    stop_reason: str
+    anchors: tuple[int, ...]
+    target: str
+    target_participants: tuple[str, ...]
+    target_locations: tuple[str, ...]
+    expanded: list[Expanded]
+    support: float
+
+
+class NamespaceEngine:
+    """One namespace's engine in unit ids.
+
+    Reads may run beside one writer. ``stage`` .. ``remove`` are the writer's.
+    """
+
+    def __init__(self, dimension: int, thresholds: Thresholds, words: _core.StaticEmbedder | None) -> None:
+        options = _core.EngineOptions()
+        options.dimension = dimension
+        options.semantic_threshold = thresholds.semantic
+        self._thresholds = thresholds
+        self._core = _core.Engine(options, words)
+        self._embeds_targets = words is not None and words.dimension == dimension
+        self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together
+        self._rows = 0
+        self._sessions: dict[str, int] = {}
+
+    # --- identity ---
+
+    def _remember(self, unit_ids: IdArray) -> None:
+        wanted = self._rows + len(unit_ids)
+        if wanted > len(self._unit_ids):
+            grown = np.empty(max(wanted, 2 * len(self._unit_ids), 1024), np.int64)
+            grown[: self._rows] = self._unit_ids[: self._rows]
+            self._unit_ids = grown
+        self._unit_ids[self._rows : wanted] = unit_ids
+        self._rows = wanted
+
+    def _ids(self, rows: RowArray) -> IdArray:
+        ids: IdArray = self._unit_ids[rows.astype(np.int64)]
+        return ids
+
+    def _rows_of(self, unit_ids: Iterable[int]) -> RowArray:
+        """Return the rows of those units that are here, in ascending order of unit."""
+        wanted = np.unique(np.fromiter(unit_ids, np.int64))
+        known = self._unit_ids[: self._rows]
+        at = np.searchsorted(known, wanted)
+        at = (
+            at[(at < self._rows) & (known[np.minimum(at, self._rows - 1)] == wanted)]
+            if self._rows
+            else at[:0]
+        )
+        return at.astype(np.uint32)
+
+    def _session(self, name: str) -> int:
+        return self._sessions.setdefault(name, len(self._sessions))
+
+    # --- names ---
+
+    def find_participant(self, name: str) -> str | None:
+        """Return the display form of a known participant, or None."""
+        return self._find(_core.CueKind.PARTICIPANT, name)
+
+    def find_location(self, name: str) -> str | None:
+        """Return the display form of a known location, or None."""
+        return self._find(_core.CueKind.LOCATION, name)
+
+    def _find(self, kind: _core.CueKind, name: str) -> str | None:
+        found = int(self._core.find(kind, [name])[0])
+        return None if found == NO_ID else self._core.cue_name(kind, found)
+
+    def _cue_ids(self, kind: _core.CueKind, names: Sequence[str]) -> RowArray:
+        ids = self._core.find(kind, list(names))
+        known: RowArray = np.unique(ids[ids != NO_ID])
+        return known
+
+    # --- writing ---
+
+    def _batch(self, drafts: Sequence[UnitDraft], vectors: FloatArray) -> _core.UnitBatch:
+        indptr, terms, counts = self._core.index_texts([draft.content for draft in drafts])
+        participants = self._lists(_core.CueKind.PARTICIPANT, [draft.participants for draft in drafts])
+        locations = self._lists(_core.CueKind.LOCATION, [draft.locations for draft in drafts])
+        speakers = self._core.intern(_core.CueKind.PARTICIPANT, [draft.speaker or "" for draft in drafts])
+        times = np.array(
+            [
+                (NO_TIME, NO_TIME)
+                if draft.time is None
+                else (to_seconds(draft.time.start), to_seconds(draft.time.end))
+                for draft in drafts
+            ],
+            np.int64,
+        ).reshape(len(drafts), 2)
+        return _core.UnitBatch(
+            vectors=np.ascontiguousarray(vectors, np.float32),
+            term_indptr=indptr,
+            terms=terms,
+            term_counts=counts,
+            speakers=speakers,
+            participant_indptr=participants[0],
+            participants=participants[1],
+            location_indptr=locations[0],
+            locations=locations[1],
+            times=times,
+            said_at=np.array([to_seconds(draft.said_at) for draft in drafts], np.int64),
+            sessions=np.array([self._session(draft.session) for draft in drafts], np.uint32),
+            flags=np.array(
+                [draft.is_question * IS_QUESTION + draft.has_time_word * HAS_TIME_WORD for draft in drafts],
+                np.uint8,
+            ),
+        )
+
+    def _lists(
+        self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]
+    ) -> tuple[npt.NDArray[np.int64], RowArray]:
+        ids = self._core.intern(kind, [name for unit in names for name in unit])
+        indptr = np.zeros(len(names) + 1, np.int64)
+        lists: list[RowArray] = []
+        start = 0
+        for i, unit in enumerate(names):
+            own = ids[start : start + len(unit)]
+            start += len(unit)
+            lists.append(np.unique(own[own != NO_ID]))
+            indptr[i + 1] = indptr[i] + len(lists[-1])
+        return indptr, np.concatenate(lists) if lists else np.empty(0, np.uint32)
+
+    def _edges(self, arrays: tuple[RowArray, RowArray, npt.NDArray[np.uint8], FloatArray]) -> EdgeArrays:
+        src, dst, kind, weight = arrays
+        return EdgeArrays(self._ids(src), self._ids(dst), kind, weight)
+
+    def stage(
+        self, unit_ids: IdArray, drafts: Sequence[UnitDraft], vectors: FloatArray
+    ) -> tuple[EdgeArrays, EdgeArrays]:
+        """Add units hidden from readers; return the edges added and evicted.
+
+        ``unit_ids`` rise and are larger than all before; ``vectors`` is (n, dimension), a row of NaN where a
+        unit has none.
+        """
+        _, added, evicted = self._core.stage(self._batch(drafts, vectors))
+        self._remember(unit_ids)
+        return self._edges(added), self._edges(evicted)
+
+    def stage_link(self, old: int, new: int) -> tuple[EdgeArrays, EdgeArrays]:
+        """Stage a state edge from the old unit to the new; return the edges added and evicted."""
+        old_row, new_row = (int(self._rows_of([unit])[0]) for unit in (old, new))
+        added, evicted = self._core.stage_link(old_row, new_row)
+        return self._edges(added), self._edges(evicted)
+
+    def reveal(self) -> None:
+        """Show the staged batch to readers."""
+        self._core.reveal()
+
+    def discard(self) -> None:
+        """Forget the staged batch."""
+        self._core.discard()
+
+    def load(self, image: EngineImage) -> None:
+        """Fill an empty engine from the record; edges are taken as they are."""
+        batch = self._batch(image.drafts, image.vectors)
+        src, dst = (
+            np.searchsorted(image.unit_ids, ids).astype(np.uint32)
+            for ids in (image.edges.src, image.edges.dst)
+        )
+        self._core.load(batch, src, dst, image.edges.kind, image.edges.weight)
+        self._remember(image.unit_ids)
+
+    def remove(self, unit_ids: Iterable[int]) -> EdgeArrays:
+        """Remove units from every index; return the edges that went."""
+        return self._edges(self._core.remove(self._rows_of(unit_ids)))
+
+    def build_vector_graph(self) -> bool:
+        """Build the approximate vector graph beside readers where it pays; return whether one was built."""
+        if not self._core.wants_graph:
+            return False
+        while not self._core.build_graph_step(256):
+            pass
+        self._core.adopt_graph()
+        return True
+
+    # --- reading ---
+
+    def _selection(
+        self, where: Filter | None, as_of: datetime | None, include_superseded: bool, rows: RowArray | None
+    ) -> _core.Selection:
+        where = where or Filter()
+        sessions = (where.session,) if isinstance(where.session, str) else (where.session or ())
+        said = _bounds(where.said)
+        if as_of is not None:
+            said = (
+                max(said[0], _EARLIEST),
+                min(said[1] if said[0] != NO_TIME else _LATEST, to_seconds(as_of)),
+            )
+        return _core.Selection(
+            participants=self._wanted(_core.CueKind.PARTICIPANT, where.participants),
+            locations=self._wanted(_core.CueKind.LOCATION, where.locations),
+            sessions=np.array([self._sessions.get(name, NO_ID) for name in sessions], np.uint32),
+            rows=rows,
+            time=_bounds(where.time),
+            said=said,
+            with_superseded=include_superseded,
+        )
+
+    def _wanted(self, kind: _core.CueKind, names: tuple[str, ...] | None) -> RowArray:
+        """Return ids of the names; NO_ID stands for unknown ones, so that they match nothing."""
+        ids: RowArray = np.unique(self._core.find(kind, list(names or ())))
+        return ids
+
+    def _query(self, cues: Cues, vector: FloatArray | None) -> _core.Query:
+        terms, unknown = self._core.find_terms(cues.name_free)
+        time = cues.time
+        return _core.Query(
+            vector=_NO_VECTOR if vector is None else vector,
+            terms=terms,
+            participants=self._cue_ids(_core.CueKind.PARTICIPANT, cues.participants),
+            locations=self._cue_ids(_core.CueKind.LOCATION, cues.locations),
+            start=to_seconds(time.interval.start) if time else NO_TIME,
+            end=to_seconds(time.interval.end) if time else NO_TIME,
+            unknown_terms=unknown,
+            grain=_GRAINS.get(time.grain, _core.TimeGrain.NONE) if time else _core.TimeGrain.NONE,
+            asks_when=cues.asks_when,
+        )
+
+    def select(self, where: Filter, unit_ids: Iterable[int] | None = None) -> IdArray:
+        """Return the units that a filter lets through; ``unit_ids`` bounds them further when given."""
+        rows = None if unit_ids is None else self._rows_of(unit_ids)
+        return self._ids(self._core.select(self._selection(where, None, True, rows)))
+
+    def recall(
+        self,
+        cues: Cues,
+        vector: FloatArray | None,
+        settings: RecallSettings,
+        *,
+        where: Filter | None = None,
+        as_of: datetime | None = None,
+        include_superseded: bool = True,
+        unit_ids: Iterable[int] | None = None,
+        embed_target: Embed | None = None,
+    ) -> RecallArrays:
+        """First recall, plan, expansion and ranking, in one native call where the core embeds the target.
+
+        Parameters
+        ----------
+        vector : float32 (dimension,) or None
+            Of ``cues.name_free``, unit length.
+        unit_ids
+            When given, only these may be returned (what the record found by metadata).
+        embed_target
+            Embeds the target's restatement where the core cannot.
+        """
+        rows = None if unit_ids is None else self._rows_of(unit_ids)
+        selection = self._selection(where, as_of, include_superseded, rows)
+        query = self._query(cues, vector)
+        options = _options(settings)
+        if self._embeds_targets or embed_target is None:
+            found = self._core.recall(query, selection, options)
+            target = found.target
+        else:
+            first = self._core.first_recall(query, selection, options)
+            plan = self._core.plan(query, first, options)
+            target = self._core.restatement(plan) if plan.reason == _core.StopReason.NONE else ""
+            target_vector = embed_target(target) if target else None
+            found = self._core.expand(
+                query, first, plan, _NO_VECTOR if target_vector is None else target_vector, selection, options
+            )
+        return self._unpack(found, target)
+
+    def _unpack(self, found: _core.Recalled, target: str) -> RecallArrays:
+        plan, expanded = found.plan, found.expanded
+        columns = (
+            self._ids(expanded.rows).tolist(),
+            expanded.scores.tolist(),
+            expanded.hops.tolist(),
+            self._ids(expanded.parents).tolist(),
+            self._ids(expanded.anchors).tolist(),
+            expanded.kinds.tolist(),
+            expanded.strengths.tolist(),
+        )
+        first = found.first
+        names = self._core.cue_name
+        return RecallArrays(
+            unit_ids=self._ids(found.rows).tolist(),
+            scores=found.scores.tolist(),
+            found_by=[_bit_names(bits) for bits in found.found_by.tolist()],
+            hops=found.hops.tolist(),
+            parts=found.parts.tolist(),
+            first=list(
+                zip(
+                    self._ids(first.rows).tolist(),
+                    first.scores.tolist(),
+                    [_bit_names(bits) for bits in first.found_by.tolist()],
+                    strict=True,
+                )
+            ),
+            stop_reason=plan.reason.name.lower(),
+            anchors=tuple(self._ids(plan.anchors).tolist()),
+            target=target,
+            target_participants=tuple(
+                names(_core.CueKind.PARTICIPANT, cue) for cue in plan.participants.tolist()
+            ),
+            target_locations=tuple(names(_core.CueKind.LOCATION, cue) for cue in plan.locations.tolist()),
+            expanded=[Expanded(*row) for row in zip(*columns, strict=True)],
+            support=0.0,
+        )
+
+    def edge_count(self, kind: int) -> int:
+        """Return the number of edges of a kind."""
+        return int(self._core.edge_count(kind))
+
+    @property
+    def size(self) -> int:
+        """Number of units that readers see."""
+        return int(self._core.size)
+
+    @property
+    def has_vector_graph(self) -> bool:
+        """Whether searches by vector use the approximate graph."""
+        return bool(self._core.has_graph)
+
+    def self_recall(self, sample: int) -> float:
+        """Return the share of sampled vectors that find themselves."""
+        return float(self._core.self_recall(sample))

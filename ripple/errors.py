@@ -1,4 +1,4 @@
-"""Every error that ripple raises on purpose. Each message says what was met, what is wanted, and the way out."""
+"""Every error that ripple raises on purpose: each says what was met, what is wanted, and the way out."""
 
 __all__ = [
     "BudgetExceededError",

@@ -69,7 +69,7 @@ class Message:
     session: str = ""
     metadata: Mapping[str, Any] | None = None
     flags: tuple[str, ...] = ()
-    """What validation had to change or assume: ``naive_time``, ``replaced_surrogates``, ``invalid_time`` ..."""
+    """What validation changed or assumed: ``naive_time``, ``invalid_time``, ``replaced_surrogates``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,7 @@ class MemoryUnit:
 
 @dataclass(frozen=True, slots=True)
 class QueryTime:
-    """A date named in a query: a closed interval and its grain (``day``, ``week``, ``month``, ``year`` ...)."""
+    """A date named in a query: a closed interval and its grain (``day``, ``week``, ``month``, ``year``)."""
 
     interval: TimeInterval
     grain: str
@@ -231,9 +231,9 @@ class Evidence:
 class Filter:
     """Which memories a call may touch; taken by ``search``, ``recall`` and ``forget`` alike.
 
-    Every given field must match; a field with several values matches any of them. ``time`` and ``said`` match
-    intervals that intersect the given one, an open end being None. ``metadata`` matches keys with equal values
-    of the source message. ``ids`` are unit ids.
+    Every given field must match; a field with several values matches any of them. ``time`` and ``said``
+    match intervals that intersect the given one, an open end being None. ``metadata`` matches keys with equal
+    values of the source message. ``ids`` are unit ids.
     """
 
     session: str | tuple[str, ...] | None = None

@@ -63,4 +63,12 @@ struct DiffusionOptions {
   std::uint32_t visited_max = 4'096;
 };
 
+// The rule planner (ours; the paper's planner is a model).
+struct PlannerOptions {
+  std::uint32_t evidence = 20;  // recalled units that it reads, as many as the paper shows its model
+  std::uint32_t anchors_max = 3;
+  std::uint32_t target_terms_max = 6;
+  double lone_term_weight = 0.5;  // a word that stands in the anchor alone can only be met by meaning
+};
+
 }  // namespace ripple

@@ -1,0 +1,80 @@
+// Ranking of recalled units: the fitted linear sum over a pool, and RippleMem's own formula.
+// Kernels over plain arrays; they know no index.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ripple/types.hpp"
+
+namespace ripple {
+
+// Columns of a score. The first kFittedFeatures make the fitted sum; the others are added by expansion or
+// belong to the paper's formula.
+enum class Feature : std::uint8_t {
+  Window,            // BM25 of the unit with its neighbours in the session as one document
+  Lexical,           // BM25 of the unit
+  Dense,             // cosine with the question
+  Context,           // cosine of the unit's surroundings with the question
+  PreviousQuestion,  // cosine of the previous unit, where that asks something
+  Speaker,           // said by the one person whom the question names
+  Time,              // said when the question's date says
+  When,              // names a time, and the question asks for one
+  Question,          // asks something itself
+  Expansion,         // reached by expansion
+  Similarity,        // paper: a
+  Provenance,        // paper: pi
+  Anchor,            // paper: the unit was an anchor
+};
+inline constexpr std::size_t kFeatures = 13;
+inline constexpr std::size_t kFittedFeatures = 9;
+
+// Signals from which support is estimated, unscaled; see Engine::first_recall.
+inline constexpr std::size_t kSupportSignals = 4;
+
+using FeatureRow = std::array<float, kFeatures>;
+using FeatureMatrix = std::vector<FeatureRow>;
+
+// How the date of a question compares with the time of a unit.
+enum class TimeGrain : std::uint8_t { None, Day, Week, Month, Year };
+
+struct RankingWeights {
+  std::array<float, kFittedFeatures> values{2.97F, 0.31F, 0.50F, 1.48F, 0.97F, 2.19F, 1.96F, 1.38F, -0.45F};
+};
+
+// value -> (value - shift) * factor; NaN (the unit has no such value) -> 0.
+struct FeatureScale {
+  std::array<float, kFeatures> shift{};
+  std::array<float, kFeatures> factor{};
+};
+
+// Dense and context become z-scores / 3, the previous question goes by the dense scale, the words are divided
+// by their maximum, the rest stays. O(rows).
+[[nodiscard]] FeatureScale fit_scale(std::span<const FeatureRow> raw);
+
+// Turns raw values into weighted parts; a row's score is the sum of its parts.
+void weigh(std::span<FeatureRow> rows, const FeatureScale& scale, const RankingWeights& weights);
+
+// Sum of the parts in column order.
+[[nodiscard]] float total(const FeatureRow& parts);
+
+// How well a moment fits a question's date: inside the named day, week or month 1, a day's month too, and
+// 1 more within 7 days after a named day; the year alone 0.3. PAPERS.md 5, `tm`.
+[[nodiscard]] float time_match(const TimeInterval& asked, TimeGrain grain, const TimeInterval& moment);
+
+// One way in which the paper's first recall or expansion found a unit.
+struct Finding {
+  Row row = kNoRow;
+  std::uint8_t source = 0;  // one bit of FoundBy
+  std::uint32_t rank = 0;   // from 0
+  float strength = 1.0F;    // path strength of an expansion
+};
+
+// RippleMem 1.2: rho = 1.25 a + 1.0 pi + 0.05 anchor, over distinct rows in ascending order.
+// similarity: cos(query, unit) along rows, NaN without a vector; min-max scaled within the set.
+[[nodiscard]] FeatureMatrix paper_parts(std::span<const Row> rows, std::span<const float> similarity,
+                                        std::span<const Finding> findings, std::span<const Row> anchors);
+
+}  // namespace ripple

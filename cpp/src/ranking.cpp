@@ -1,0 +1,137 @@
+#include "ripple/ranking.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ripple {
+
+namespace {
+
+constexpr std::int64_t kDaySeconds = 86'400;
+
+constexpr std::size_t column(Feature feature) { return static_cast<std::size_t>(feature); }
+
+void fit_z(std::span<const FeatureRow> raw, Feature feature, FeatureScale& scale) {
+  double sum = 0.0;
+  double squares = 0.0;
+  std::size_t count = 0;
+  for (const FeatureRow& row : raw) {
+    const double value = row[column(feature)];
+    if (!std::isnan(value)) {
+      sum += value;
+      squares += value * value;
+      ++count;
+    }
+  }
+  if (count == 0) {
+    return;
+  }
+  const double mean = sum / static_cast<double>(count);
+  const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
+  scale.shift[column(feature)] = static_cast<float>(mean);
+  scale.factor[column(feature)] = deviation < 1e-9 ? 0.0F : static_cast<float>(1.0 / (3.0 * deviation));
+}
+
+void fit_maximum(std::span<const FeatureRow> raw, Feature feature, FeatureScale& scale) {
+  float best = 0.0F;
+  for (const FeatureRow& row : raw) {
+    best = std::max(best, row[column(feature)]);
+  }
+  scale.factor[column(feature)] = best > 0.0F ? 1.0F / best : 0.0F;
+}
+
+float source_weight(std::uint8_t source) {
+  switch (source) {
+    case kFoundDense:
+      return 1.0F;
+    case kFoundCue:
+      return 0.9F;
+    case kFoundExpansion:
+      return 0.85F;
+    case kFoundLexical:
+      return 0.75F;
+    default:
+      return 0.0F;
+  }
+}
+
+}  // namespace
+
+FeatureScale fit_scale(std::span<const FeatureRow> raw) {
+  FeatureScale scale;
+  scale.factor.fill(1.0F);
+  fit_z(raw, Feature::Dense, scale);
+  fit_z(raw, Feature::Context, scale);
+  fit_maximum(raw, Feature::Window, scale);
+  fit_maximum(raw, Feature::Lexical, scale);
+  scale.shift[column(Feature::PreviousQuestion)] = scale.shift[column(Feature::Dense)];
+  scale.factor[column(Feature::PreviousQuestion)] = scale.factor[column(Feature::Dense)];
+  return scale;
+}
+
+void weigh(std::span<FeatureRow> rows, const FeatureScale& scale, const RankingWeights& weights) {
+  for (FeatureRow& row : rows) {
+    for (std::size_t i = 0; i < kFittedFeatures; ++i) {
+      row[i] = std::isnan(row[i]) ? 0.0F : (row[i] - scale.shift[i]) * scale.factor[i] * weights.values[i];
+    }
+  }
+}
+
+float total(const FeatureRow& parts) {
+  float sum = 0.0F;
+  for (const float part : parts) {
+    sum += part;
+  }
+  return sum;
+}
+
+float time_match(const TimeInterval& asked, TimeGrain grain, const TimeInterval& moment) {
+  if (grain == TimeGrain::None || !asked.is_grounded() || !moment.is_grounded()) {
+    return 0.0F;
+  }
+  const auto intersects = [&](std::int64_t before, std::int64_t after) {
+    return moment.start <= asked.end + after && moment.end >= asked.start - before;
+  };
+  if (grain == TimeGrain::Year) {
+    return intersects(0, 0) ? 0.3F : 0.0F;
+  }
+  const std::int64_t around = grain == TimeGrain::Month ? 0 : 15 * kDaySeconds;
+  float score = intersects(around, around) ? 1.0F : 0.0F;
+  if (grain == TimeGrain::Day && intersects(0, 7 * kDaySeconds)) {
+    score += 1.0F;
+  }
+  return score;
+}
+
+FeatureMatrix paper_parts(std::span<const Row> rows, std::span<const float> similarity,
+                          std::span<const Finding> findings, std::span<const Row> anchors) {
+  FeatureMatrix parts(rows.size(), FeatureRow{});
+  float low = std::numeric_limits<float>::max();
+  float high = std::numeric_limits<float>::lowest();
+  for (const float value : similarity) {
+    if (!std::isnan(value)) {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+  }
+  std::vector<float> provenance(rows.size(), 0.0F);
+  for (const Finding& finding : findings) {
+    const auto at = std::lower_bound(rows.begin(), rows.end(), finding.row);
+    if (at != rows.end() && *at == finding.row) {
+      provenance[static_cast<std::size_t>(at - rows.begin())] +=
+          source_weight(finding.source) * finding.strength * 5.0F / (5.0F + static_cast<float>(finding.rank));
+    }
+  }
+  const float best = provenance.empty() ? 0.0F : *std::max_element(provenance.begin(), provenance.end());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const bool has_range = !std::isnan(similarity[i]) && high > low;
+    parts[i][column(Feature::Similarity)] = has_range ? 1.25F * (similarity[i] - low) / (high - low) : 0.0F;
+    parts[i][column(Feature::Provenance)] = best > 0.0F ? provenance[i] / best : 0.0F;
+    const bool is_anchor = std::find(anchors.begin(), anchors.end(), rows[i]) != anchors.end();
+    parts[i][column(Feature::Anchor)] = is_anchor ? 0.05F : 0.0F;
+  }
+  return parts;
+}
+
+}  // namespace ripple

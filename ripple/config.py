@@ -1,0 +1,44 @@
+"""Limits for what comes from outside, defaults of the Python layer, and the only reads of the environment."""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+__all__ = [
+    "LABEL_CHARACTERS_MAX",
+    "METADATA_BYTES_MAX",
+    "METADATA_DEPTH_MAX",
+    "NAMESPACE_CHARACTERS_MAX",
+    "QUERY_CHARACTERS_MAX",
+    "REPEAT_WINDOW",
+    "SESSION_GAP",
+    "TEXT_BYTES_MAX",
+    "TOP_K_MAX",
+    "WRITE_BATCH",
+    "data_directory",
+]
+
+TEXT_BYTES_MAX = 1 << 20
+"""UTF-8 bytes of one message."""
+LABEL_CHARACTERS_MAX = 512
+"""Characters of a speaker, session or message id."""
+NAMESPACE_CHARACTERS_MAX = 128
+METADATA_BYTES_MAX = 64 << 10
+METADATA_DEPTH_MAX = 32
+QUERY_CHARACTERS_MAX = 8_192
+"""A longer question is cut; what is left still finds what it names."""
+TOP_K_MAX = 10_000
+SESSION_GAP = timedelta(hours=1)
+"""Messages without a session begin a new one after this gap (RippleMem leaves it open; ours)."""
+REPEAT_WINDOW = timedelta(hours=24)
+"""The same words without a grounded time are one unit inside this gap, a recurrence beyond it."""
+WRITE_BATCH = 1_000
+"""Messages that are extracted, embedded and committed together."""
+
+
+def data_directory() -> Path | None:
+    """Return the folder of evaluation data that ``RIPPLE_DATA`` names, or None."""
+    value = os.environ.get("RIPPLE_DATA", "")
+    return Path(value) if value else None
