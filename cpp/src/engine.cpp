@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "ripple/edge_scoring.hpp"
+#include "ripple/error.hpp"
 #include "ripple/text.hpp"
 
 namespace ripple {
@@ -50,6 +51,7 @@ Engine::Engine(const EngineOptions& options, std::shared_ptr<const StaticEmbedde
       words_(std::move(words)),
       vectors_(options.dimension, options.vectors),
       lexical_(options.bm25),
+      cues_(options.edges),
       graph_(options.edges) {}
 
 std::vector<CueId> Engine::intern_cues(CueKind kind, std::span<const std::string_view> names) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "ripple/distance.hpp"
 #include "ripple/edge_scoring.hpp"
 #include "ripple/engine.hpp"
 #include "ripple/topk.hpp"
