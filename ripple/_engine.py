@@ -5,7 +5,7 @@ The only importer of ``ripple._core``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -19,6 +19,7 @@ from ripple.types import Cues, Filter, Thresholds, UnitDraft
 
 __all__ = [
     "FEATURES",
+    "FITTED_FEATURES",
     "EdgeArrays",
     "EngineImage",
     "Expanded",
@@ -34,6 +35,7 @@ IdArray = npt.NDArray[np.int64]
 RowArray = npt.NDArray[np.uint32]
 
 FEATURES: tuple[str, ...] = tuple(_core.FEATURES)
+FITTED_FEATURES: int = len(_core.RecallOptions().weights)
 NO_TIME = int(np.iinfo(np.int64).min)
 NO_ID = 2**32 - 1
 IS_QUESTION = 1
@@ -328,12 +330,13 @@ class NamespaceEngine:
         """Remove units from every index; return the edges that went."""
         return self._edges(self._core.remove(self._rows_of(unit_ids)))
 
-    def build_vector_graph(self) -> bool:
+    def build_vector_graph(self, is_cancelled: Callable[[], bool]) -> bool:
         """Build the approximate vector graph beside readers where it pays; return whether one was built."""
         if not self._core.wants_graph:
             return False
         while not self._core.build_graph_step(256):
-            pass
+            if is_cancelled():
+                return False
         self._core.adopt_graph()
         return True
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import EdgeArrays, NamespaceEngine
+from ripple._engine import NamespaceEngine
 from ripple.config import WRITE_BATCH
 from ripple.errors import InvalidInputError, UnitNotFoundError
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest, recall
-from ripple.store import Record
+from ripple.store import Batch, Record
 from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, UnitDraft
 from ripple.write.ingest import EmbedTexts, IngestReport, ingest, write_drafts, write_turns
 from ripple.write.messages import assign_sessions
@@ -110,3 +109,112 @@ class Namespace:
             edges_evicted=report.edges_evicted,
             seconds=time.perf_counter() - started,
         )
+
+    def update(self, unit_id: int, text: str) -> int:
+        """Write a unit with new words that supersedes another; return its id."""
+        with self._writer:
+            old = self.unit(unit_id)
+            content = text.strip()
+            draft = UnitDraft(
+                text=f"{old.speaker}: {content}" if old.speaker else content,
+                content=content,
+                speaker=old.speaker,
+                participants=old.participants,
+                locations=old.locations,
+                time=old.time,
+                said_at=old.said_at,
+                session=old.session,
+                turn_ids=tuple(source.turn_id for source in old.sources),
+                is_question=old.is_question,
+                has_time_word=old.has_time_word,
+            )
+            report = IngestReport()
+            write_drafts([draft], report, **self._parts())
+            self.link(unit_id, report.unit_ids[0])
+            return report.unit_ids[0]
+
+    def link(self, old: int, new: int) -> None:
+        """Record that a unit supersedes another."""
+        with self._writer:
+            self._check_link(old, new)
+            added, evicted = self._engine.stage_link(old, new)
+            try:
+                self._record.apply(self.number, Batch(edges_added=added, edges_evicted=evicted))
+            except BaseException:
+                self._engine.discard()
+                raise
+            self._engine.reveal()
+
+    def _check_link(self, old: int, new: int) -> None:
+        if old == new:
+            raise InvalidInputError(f"unit {old} cannot supersede itself")
+        known = self._record.units(self.number, [old, new])
+        for unit_id in (old, new):
+            if unit_id not in known:
+                raise _not_found(unit_id)
+        later: int | None = new
+        while later is not None:
+            unit = self._record.units(self.number, [later]).get(later)
+            later = unit.superseded_by if unit else None
+            if later == old:
+                raise InvalidInputError(f"unit {new} is already superseded by unit {old}")
+
+    def delete(self, unit_ids: Sequence[int]) -> ForgetResult:
+        """Delete units with their edges; a turn goes with its last citing unit."""
+        with self._writer:
+            known = self._record.units(self.number, unit_ids)
+            for unit_id in unit_ids:
+                if unit_id not in known:
+                    raise _not_found(unit_id)
+            deleted = self._record.delete_units(self.number, list(unit_ids))
+            self._engine.remove(unit_ids)
+        return ForgetResult(
+            turns=deleted.turns,
+            units=deleted.units,
+            edges=deleted.edges,
+            turns_kept=deleted.turns_kept,
+            pending=deleted.pending,
+        )
+
+    def forget(self, where: Filter, *, dry_run: bool) -> ForgetResult:
+        """Delete the turns that match and everything that is derived from them alone."""
+        with self._writer:
+            turn_ids = self._record.select_turns(self.number, where)
+            forgotten = self._record.forget_turns(self.number, turn_ids, dry_run=dry_run)
+            if not dry_run:
+                self._engine.remove(forgotten.unit_ids)
+        return ForgetResult(
+            turns=forgotten.turns,
+            units=forgotten.units,
+            edges=forgotten.edges,
+            pending=forgotten.pending,
+            dry_run=dry_run,
+        )
+
+    # --- reading ---
+
+    def unit(self, unit_id: int) -> MemoryUnit:
+        """Return a stored unit, or raise UnitNotFoundError."""
+        unit = self._record.units(self.number, [unit_id]).get(unit_id)
+        if unit is None:
+            raise _not_found(unit_id)
+        return unit
+
+    def recall(self, request: RecallRequest, support_threshold: float) -> Recall:
+        """Return the evidence for a question."""
+        return recall(
+            request,
+            engine=self._engine,
+            embed=self._embed_query,
+            fetch=lambda unit_ids: self._record.units(self.number, list(unit_ids)),
+            support_threshold=support_threshold,
+        )
+
+    def _embed_query(self, text: str) -> npt.NDArray[np.float32] | None:
+        vector = np.asarray(self._embed([text])[0], np.float32)
+        norm = float(np.linalg.norm(vector))
+        return vector / np.float32(norm) if np.isfinite(norm) and norm > 0.0 else None
+
+
+def _not_found(unit_id: int) -> UnitNotFoundError:
+    return UnitNotFoundError(f"no unit {unit_id} in this namespace; ids come from add, search and recall")

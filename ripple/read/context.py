@@ -24,7 +24,7 @@ def count_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A unit that expansion reached over an edge of ``kind`` from ``parent``, ``hop`` edges from ``anchor``."""
+    """A unit that expansion reached: over an edge of ``kind`` from ``parent``, ``hop`` edges from the anchor."""
 
     unit_id: int
     score: float
@@ -87,6 +87,13 @@ class Recall:
     timings: Mapping[str, float] = field(default_factory=dict)
     usage: Mapping[str, int] = field(default_factory=dict)
     degraded: bool = False
+
+    @classmethod
+    def empty(cls, query: str) -> Recall:
+        """Return the recall of a namespace that holds nothing."""
+        plan = RecallPlan(proceed=False, stop_reason="no evidence")
+        trace = RecallTrace(cues=Cues(query, query), first_recall=(), pool=0, plan=plan)
+        return cls(query=query, evidence=(), trace=trace, support=0.0, is_supported=False)
 
     @property
     def stop_reason(self) -> str:
