@@ -5,6 +5,7 @@ The only importer of ``ripple._core``.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -79,6 +80,14 @@ def _bounds(interval: tuple[datetime | None, datetime | None] | None) -> tuple[i
         _EARLIEST if start is None else to_seconds(start),
         _LATEST if end is None else to_seconds(end),
     )
+
+
+_CAPITALISED = re.compile(r"(?<![.!?:\n] )(?<!^)(?<=\s)[A-Z][\w'-]*")
+
+
+def _count_capitals(content: str) -> int:
+    """Return how many distinct capitalised words stand inside sentences, at most 255."""
+    return min(255, len({word for word in _CAPITALISED.findall(content) if word != "I" and word[:2] != "I'"}))
 
 
 def _bit_names(bits: int) -> tuple[str, ...]:
@@ -270,6 +279,7 @@ class NamespaceEngine:
                 [draft.is_question * IS_QUESTION + draft.has_time_word * HAS_TIME_WORD for draft in drafts],
                 np.uint8,
             ),
+            capitals=np.array([_count_capitals(draft.content) for draft in drafts], np.uint8),
         )
 
     def _lists(
@@ -369,16 +379,14 @@ class NamespaceEngine:
         return ids
 
     def _query(self, cues: Cues, vector: FloatArray | None) -> _core.Query:
-        terms, unknown = self._core.find_terms(cues.name_free)
         time = cues.time
         return _core.Query(
             vector=_NO_VECTOR if vector is None else vector,
-            terms=terms,
+            terms=self._core.find_terms(cues.name_free),
             participants=self._cue_ids(_core.CueKind.PARTICIPANT, cues.participants),
             locations=self._cue_ids(_core.CueKind.LOCATION, cues.locations),
             start=to_seconds(time.interval.start) if time else NO_TIME,
             end=to_seconds(time.interval.end) if time else NO_TIME,
-            unknown_terms=unknown,
             grain=_GRAINS.get(time.grain, _core.TimeGrain.NONE) if time else _core.TimeGrain.NONE,
             asks_when=cues.asks_when,
         )

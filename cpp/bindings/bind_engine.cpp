@@ -14,18 +14,16 @@ using Offsets = Array<std::int64_t>;
 // Array arguments of a query, kept alive beside the views.
 struct QueryArrays {
   Array<float> vector;
-  Ids terms;
+  QueryTerms terms;
   Ids participants;
   Ids locations;
   TimeInterval time;
-  std::uint32_t unknown_terms = 0;
   TimeGrain grain = TimeGrain::None;
   bool asks_when = false;
 
   [[nodiscard]] Query view() const {
     return {.vector = view_1d(vector, "vector"),
-            .terms = view_1d(terms, "terms"),
-            .unknown_terms = unknown_terms,
+            .terms = &terms,
             .cues = {.participants = view_1d(participants, "participants"),
                      .locations = view_1d(locations, "locations"),
                      .time = time},
@@ -70,6 +68,7 @@ struct BatchArrays {
   Offsets said_at;
   Ids sessions;
   Array<std::uint8_t> flags;
+  Array<std::uint8_t> capitals;
 
   [[nodiscard]] UnitBatch view(std::size_t dimension) const {
     return {.vectors = view_2d(vectors, static_cast<py::ssize_t>(dimension), "vectors"),
@@ -81,7 +80,8 @@ struct BatchArrays {
             .times = view_2d(times, 2, "times"),
             .said_at = view_1d(said_at, "said_at"),
             .sessions = view_1d(sessions, "sessions"),
-            .flags = view_1d(flags, "flags")};
+            .flags = view_1d(flags, "flags"),
+            .capitals = view_1d(capitals, "capitals")};
   }
 };
 
@@ -195,21 +195,22 @@ void register_options(py::module_& module) {
 }
 
 void register_inputs(py::module_& module) {
+  py::class_<QueryTerms>(module, "QueryTerms", "The words of a question, known and unknown.")
+      .def_property_readonly("ids", array_of(&QueryTerms::ids))
+      .def_property_readonly("unknown_count", [](const QueryTerms& self) { return self.unknown.size(); });
   py::class_<QueryArrays>(module, "Query", "What a question asks by, as arrays; see ripple::Query.")
-      .def(py::init([](Array<float> vector, Ids terms, Ids participants, Ids locations, std::int64_t start,
-                       std::int64_t end, std::uint32_t unknown_terms, TimeGrain grain, bool asks_when) {
+      .def(py::init([](Array<float> vector, const QueryTerms& terms, Ids participants, Ids locations,
+                       std::int64_t start, std::int64_t end, TimeGrain grain, bool asks_when) {
              return QueryArrays{std::move(vector),
-                                std::move(terms),
+                                terms,
                                 std::move(participants),
                                 std::move(locations),
                                 {start, end},
-                                unknown_terms,
                                 grain,
                                 asks_when};
            }),
-           py::kw_only(), py::arg("vector").noconvert(), py::arg("terms").noconvert(),
-           py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
-           py::arg("end") = kNoTime, py::arg("unknown_terms") = 0, py::arg("grain") = TimeGrain::None,
+           py::kw_only(), py::arg("vector").noconvert(), py::arg("terms"), py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
+           py::arg("end") = kNoTime, py::arg("grain") = TimeGrain::None,
            py::arg("asks_when") = false);
   py::class_<SelectionArrays>(module, "Selection", "Which units may be returned, as arrays; see ripple::Selection.")
       .def(py::init([](Ids participants, Ids locations, Ids sessions, std::optional<Ids> rows,
@@ -232,18 +233,20 @@ void register_inputs(py::module_& module) {
   py::class_<BatchArrays>(module, "UnitBatch", "Units to write, as arrays; see ripple::UnitBatch.")
       .def(py::init([](Array<float> vectors, Offsets term_indptr, Ids terms, Ids term_counts, Ids speakers,
                        Offsets participant_indptr, Ids participants, Offsets location_indptr, Ids locations,
-                       Array<std::int64_t> times, Offsets said_at, Ids sessions, Array<std::uint8_t> flags) {
+                       Array<std::int64_t> times, Offsets said_at, Ids sessions, Array<std::uint8_t> flags,
+                       Array<std::uint8_t> capitals) {
              return BatchArrays{std::move(vectors),      std::move(term_indptr),        std::move(terms),
                                 std::move(term_counts),  std::move(speakers),           std::move(participant_indptr),
                                 std::move(participants), std::move(location_indptr),    std::move(locations),
                                 std::move(times),        std::move(said_at),            std::move(sessions),
-                                std::move(flags)};
+                                std::move(flags),        std::move(capitals)};
            }),
            py::kw_only(), py::arg("vectors").noconvert(), py::arg("term_indptr").noconvert(),
            py::arg("terms").noconvert(), py::arg("term_counts").noconvert(), py::arg("speakers").noconvert(),
            py::arg("participant_indptr").noconvert(), py::arg("participants").noconvert(),
            py::arg("location_indptr").noconvert(), py::arg("locations").noconvert(), py::arg("times").noconvert(),
-           py::arg("said_at").noconvert(), py::arg("sessions").noconvert(), py::arg("flags").noconvert());
+           py::arg("said_at").noconvert(), py::arg("sessions").noconvert(), py::arg("flags").noconvert(),
+           py::arg("capitals").noconvert());
 }
 
 void register_results(py::module_& module) {
@@ -436,9 +439,9 @@ void register_engine(py::module_& module) {
   register_options(module);
   register_inputs(module);
   register_results(module);
-  module.attr("FEATURES") = py::make_tuple("window", "lexical", "dense", "context", "previous_question", "speaker",
-                                           "time", "when", "question", "expansion", "similarity", "provenance",
-                                           "anchor");
+  module.attr("FEATURES") = py::make_tuple("window", "session", "word_match", "previous_question", "context", "dense",
+                                           "speaker", "time", "when", "question", "capitals", "expansion",
+                                           "similarity", "provenance", "anchor");
   py::class_<Engine> engine(module, "Engine", "Owns all of one namespace. Many readers beside one writer.");
   engine
       .def(py::init([](const EngineOptions& options, std::shared_ptr<StaticEmbedder> words) {
@@ -471,11 +474,8 @@ void register_engine(py::module_& module) {
           py::arg("texts"), "Words of texts, new ones entered: (indptr, ids, counts).")
       .def(
           "find_terms",
-          [](const Engine& self, const std::string& text) {
-            LexicalIndex::Terms terms = self.find_terms(text);
-            return py::make_tuple(to_array(std::move(terms.ids)), terms.unknown);
-          },
-          py::arg("text"), "Known words of a text and how many are unknown.");
+          [](const Engine& self, const std::string& text) { return self.find_terms(text); }, py::arg("text"),
+          "The words of a question.");
   register_writing(engine);
   register_reading(engine);
 }

@@ -52,7 +52,8 @@ Engine::Engine(const EngineOptions& options, std::shared_ptr<const StaticEmbedde
       vectors_(options.dimension, options.vectors),
       lexical_(options.bm25),
       cues_(options.edges),
-      graph_(options.edges) {}
+      graph_(options.edges),
+      word_vectors_(words_) {}
 
 std::vector<CueId> Engine::intern_cues(CueKind kind, std::span<const std::string_view> names) {
   const std::unique_lock lock(mutex_);
@@ -90,9 +91,21 @@ std::vector<LexicalIndex::Terms> Engine::index_texts(std::span<const std::string
   return terms;
 }
 
-LexicalIndex::Terms Engine::find_terms(std::string_view text) const {
+QueryTerms Engine::find_terms(std::string_view text) const {
   const std::shared_lock lock(mutex_);
-  return lexical_.lookup(text);
+  QueryTerms terms;
+  for (Token& token : tokenize(text)) {
+    if (const TermId term = lexical_.find(token.term); term != kNoId) {
+      terms.ids.push_back(term);
+    } else {
+      terms.unknown.push_back(std::move(token.surface));
+    }
+  }
+  std::sort(terms.ids.begin(), terms.ids.end());
+  terms.ids.erase(std::unique(terms.ids.begin(), terms.ids.end()), terms.ids.end());
+  std::sort(terms.unknown.begin(), terms.unknown.end());
+  terms.unknown.erase(std::unique(terms.unknown.begin(), terms.unknown.end()), terms.unknown.end());
+  return terms;
 }
 
 void Engine::check(const UnitBatch& batch) const {
@@ -111,6 +124,7 @@ void Engine::check(const UnitBatch& batch) const {
   check_length(batch.times.size(), 2 * size, "times");
   check_length(batch.sessions.size(), size, "sessions");
   check_length(batch.flags.size(), size, "flags");
+  check_length(batch.capitals.size(), size, "capitals");
   check_held(batch.participants.ids, names_[0], "participants");
   check_held(batch.locations.ids, names_[1], "locations");
   for (std::size_t i = 0; i < size; ++i) {
@@ -130,7 +144,8 @@ Row Engine::insert(const UnitBatch& batch, std::size_t i) {
   const Row row = units_.add({.speaker = batch.speakers[i],
                               .session = batch.sessions[i],
                               .said_at = batch.said_at[i],
-                              .flags = batch.flags[i]});
+                              .flags = batch.flags[i],
+                              .capitals = batch.capitals[i]});
   const auto vector = batch.vectors.subspan(i * options_.dimension, options_.dimension);
   if (!vector.empty() && !std::isnan(vector[0])) {
     vectors_.add(row, vector);
@@ -138,6 +153,9 @@ Row Engine::insert(const UnitBatch& batch, std::size_t i) {
   const auto terms = batch.terms.at(i);
   const auto begin = static_cast<std::size_t>(batch.terms.indptr[i]);
   lexical_.add(row, {terms, batch.term_counts.subspan(begin, terms.size())});
+  for (const TermId term : terms) {
+    word_vectors_.add(term, lexical_.surface(term));
+  }
   cues_.add(row,
             {.participants = batch.participants.at(i),
              .locations = batch.locations.at(i),
@@ -317,7 +335,14 @@ void Engine::forget(Row row) {
     speakers_.erase(speaker);
   }
   vectors_.remove(row);
+  const TermView terms = lexical_.terms_of(row);
+  const std::vector<TermId> words(terms.ids.begin(), terms.ids.end());
   lexical_.remove(row);
+  for (const TermId term : words) {
+    if (lexical_.term(term).empty()) {
+      word_vectors_.remove(term);
+    }
+  }
   cues_.remove(row);
   units_.remove(row);
   superseded_.reset(row);

@@ -14,6 +14,9 @@ namespace ripple {
 
 namespace {
 
+// A question of one common word would else be divided by next to nothing (fitted with the weights).
+constexpr double kIdfMassMin = 3.0;
+
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 float& at(FeatureRow& row, Feature feature) { return row[static_cast<std::size_t>(feature)]; }
@@ -32,6 +35,20 @@ std::vector<std::size_t> ranked_order(std::span<const Row> rows, std::span<const
 
 std::uint32_t units_kept(const RecallOptions& options) {
   return options.first != 0 ? std::min(options.first, options.top_k) : options.top_k - options.top_k / 5;
+}
+
+// The query without what belongs to views that are switched off.
+Query seen_by(Query query, const RecallOptions& options) {
+  if ((options.views & kFoundDense) == 0) {
+    query.vector = {};
+  }
+  if ((options.views & kFoundLexical) == 0) {
+    query.terms = nullptr;
+  }
+  if ((options.views & kFoundCue) == 0) {
+    query.cues = {};
+  }
+  return query;
 }
 
 }  // namespace
@@ -82,39 +99,103 @@ std::vector<Row> Engine::select(const Selection& selection) const {
   return rows;
 }
 
-void Engine::add_raw_features(const Query& query, std::span<const Row> rows, FeatureMatrix& raw) const {
-  const SessionLinks links = units_.links();
-  std::vector<float> window(rows.size());
-  std::vector<float> lexical(rows.size());
-  lexical_.score_windows(query.terms, rows, links, kWindowRadius, units_.visible(), window);
-  lexical_.score(query.terms, rows, lexical);
-  const auto cosine = [&](Row row) {
-    return query.vector.empty() || row == kNoRow || !vectors_.contains(row) ? kNaN : vectors_.dot(query.vector, row);
+double Engine::idf_mass(const QueryTerms& terms) const {
+  double mass = static_cast<double>(terms.unknown.size()) * lexical_.idf_unknown();
+  for (const TermId term : terms.ids) {
+    mass += lexical_.idf(term);
+  }
+  return std::max(mass, kIdfMassMin);
+}
+
+void Engine::add_word_matches(const QueryTerms& terms, double mass, std::span<const Row> rows,
+                              FeatureMatrix& raw) const {
+  // Words of the question with a vector or a term; best[i] per unit is the closest of its words.
+  struct Word {
+    TermId term = kNoId;
+    double idf = 0.0;
+    std::vector<float> vector;
+    std::unordered_map<TermId, float> cosines;  // to words met so far
   };
+  std::vector<Word> words;
+  for (const TermId term : terms.ids) {
+    const auto vector = word_vectors_.vector(term);
+    words.push_back({term, lexical_.idf(term), {vector.begin(), vector.end()}, {}});
+  }
+  for (const std::string& unknown : terms.unknown) {
+    std::vector<float> vector(words_ == nullptr ? 0 : words_->dimension());
+    if (!vector.empty() && words_->word_vector(unknown, vector)) {
+      words.push_back({kNoId, lexical_.idf_unknown(), std::move(vector), {}});
+    }
+  }
+  const auto cosine = [&](Word& word, TermId other) {
+    if (word.term == other) {
+      return 1.0F;
+    }
+    const auto [place, is_new] = word.cosines.try_emplace(other, 0.0F);
+    if (is_new && !word.vector.empty()) {
+      if (const auto vector = word_vectors_.vector(other); !vector.empty()) {
+        place->second = std::max(0.0F, dot(word.vector, vector));
+      }
+    }
+    return place->second;
+  };
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    double sum = 0.0;
+    const auto held = lexical_.terms_of(rows[i]).ids;
+    for (Word& word : words) {
+      float best = 0.0F;
+      for (const TermId term : held) {
+        best = std::max(best, cosine(word, term));
+      }
+      sum += word.idf * best;
+    }
+    at(raw[i], Feature::WordMatch) = static_cast<float>(sum / mass);
+  }
+}
+
+FeatureMatrix Engine::raw_features(const Query& query, std::span<const Row> rows,
+                                   std::unordered_map<SessionId, float>& session_windows) const {
+  FeatureMatrix raw(rows.size(), FeatureRow{});
+  const SessionLinks links = units_.links();
+  if (query.terms != nullptr) {
+    const double mass = idf_mass(*query.terms);
+    std::vector<float> window(rows.size());
+    lexical_.score_windows(query.terms->ids, rows, links, kWindowRadius, units_.visible(), window);
+    std::vector<Row> asking;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      at(raw[i], Feature::Window) = static_cast<float>(window[i] / mass);
+      const Row before = links.previous[rows[i]];
+      asking.push_back(before != kNoRow && (units_.info(before).flags & kIsQuestion) != 0 ? before : kNoRow);
+      float& best = session_windows[units_.info(rows[i]).session];
+      best = std::max(best, at(raw[i], Feature::Window));
+    }
+    std::vector<float> asked(rows.size());
+    lexical_.score(query.terms->ids, asking, asked);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      at(raw[i], Feature::PreviousQuestion) = static_cast<float>(asked[i] / mass);
+      at(raw[i], Feature::Session) = session_windows[units_.info(rows[i]).session];
+    }
+    add_word_matches(*query.terms, mass, rows, raw);
+  }
   std::size_t named_speakers = 0;
   for (const CueId person : query.cues.participants) {
     named_speakers += speakers_.contains(person) ? 1 : 0;
   }
-  const bool tells_speakers_apart = named_speakers > 0 && named_speakers < speakers_.size();
+  const auto& named = query.cues.participants;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row row = rows[i];
-    const UnitInfo& info = units_.info(row);
-    FeatureRow& features = raw.emplace_back();
-    at(features, Feature::Window) = window[i];
-    at(features, Feature::Lexical) = lexical[i];
-    at(features, Feature::Dense) = cosine(row);
-    at(features, Feature::Context) = query.vector.empty() ? kNaN : context_cosine(query.vector, row);
-    const Row before = links.previous[row];
-    const bool answers = before != kNoRow && (units_.info(before).flags & kIsQuestion) != 0;
-    at(features, Feature::PreviousQuestion) = answers ? cosine(before) : kNaN;
-    const auto& named = query.cues.participants;
+    const UnitInfo& info = units_.info(rows[i]);
+    FeatureRow& features = raw[i];
+    const bool has_cosine = !query.vector.empty() && vectors_.contains(rows[i]);
+    at(features, Feature::Context) = query.vector.empty() ? kNaN : 3.0F * context_cosine(query.vector, rows[i]);
+    at(features, Feature::Dense) = has_cosine ? 3.0F * vectors_.dot(query.vector, rows[i]) : kNaN;
     at(features, Feature::Speaker) =
-        tells_speakers_apart && std::binary_search(named.begin(), named.end(), info.speaker) ? 1.0F : 0.0F;
-    const TimeInterval said{info.said_at, info.said_at};
-    at(features, Feature::Time) = time_match(query.cues.time, query.time_grain, said);
+        named_speakers == 1 && std::binary_search(named.begin(), named.end(), info.speaker) ? 1.0F : 0.0F;
+    at(features, Feature::Time) = time_match(query.cues.time, query.time_grain, {info.said_at, info.said_at});
     at(features, Feature::When) = query.asks_when && (info.flags & kHasTimeWord) != 0 ? 1.0F : 0.0F;
     at(features, Feature::Question) = (info.flags & kIsQuestion) != 0 ? 1.0F : 0.0F;
+    at(features, Feature::Capitals) = std::log1p(static_cast<float>(info.capitals));
   }
+  return raw;
 }
 
 float Engine::context_cosine(std::span<const float> query, Row row) const {
@@ -163,10 +244,10 @@ FirstRecall Engine::first_recall_locked(const Query& query, const RowMask& allow
   if ((options.views & kFoundDense) != 0 && !query.vector.empty()) {
     take(vectors_.search(query.vector, dense_size, allowed), kFoundDense);
   }
-  if ((options.views & kFoundLexical) != 0 && !query.terms.empty()) {
-    take(lexical_.search(query.terms, other_size, allowed), kFoundLexical);
+  if ((options.views & kFoundLexical) != 0 && query.terms != nullptr && !query.terms->ids.empty()) {
+    take(lexical_.search(query.terms->ids, other_size, allowed), kFoundLexical);
     if (!is_paper) {
-      take(lexical_.search_windows(query.terms, other_size, units_.links(), kWindowRadius, units_.visible(), allowed),
+      take(lexical_.search_windows(query.terms->ids, other_size, units_.links(), kWindowRadius, units_.visible(), allowed),
            kFoundLexical);
     }
   }
@@ -189,19 +270,8 @@ FirstRecall Engine::first_recall_locked(const Query& query, const RowMask& allow
     parts = paper_parts(rows, similarity, findings, {});
     first.findings = std::move(findings);
   } else {
-    Query seen = query;
-    if ((options.views & kFoundDense) == 0) {
-      seen.vector = {};
-    }
-    if ((options.views & kFoundLexical) == 0) {
-      seen.terms = {};
-    }
-    if ((options.views & kFoundCue) == 0) {
-      seen.cues = {};
-    }
-    add_raw_features(seen, rows, parts);
-    first.scale = fit_scale(parts);
-    weigh(parts, first.scale, options.weights);
+    parts = raw_features(seen_by(query, options), rows, first.session_windows);
+    weigh(parts, options.weights);
   }
   std::vector<float> scores;
   scores.reserve(parts.size());
@@ -228,8 +298,9 @@ Plan Engine::plan_locked(const Query& query, const FirstRecall& first, const Rec
     plan.reason = StopReason::Disabled;
     return plan;
   }
+  const std::span<const TermId> words = query.terms == nullptr ? std::span<const TermId>() : query.terms->ids;
   const std::size_t shown = std::min<std::size_t>(first.rows.size(), units_kept(options));
-  return plan_by_rules(query.terms, query.cues, std::span(first.rows).first(shown), lexical_, cues_,
+  return plan_by_rules(words, query.cues, std::span(first.rows).first(shown), lexical_, cues_,
                        options_.planner);
 }
 
@@ -350,9 +421,9 @@ void Engine::rank_fitted(const Query& query, const RecallOptions& options, Recal
   const float cut = kept == 0 ? 0.0F : first.scores[kept - 1];
   const std::size_t room = options.top_k - std::min<std::size_t>(units_kept(options), options.top_k);
   const auto taken = std::span(out.expanded.rows).first(std::min(out.expanded.rows.size(), room));
-  FeatureMatrix own;
-  add_raw_features(query, taken, own);
-  weigh(own, first.scale, options.weights);
+  auto session_windows = first.session_windows;
+  FeatureMatrix own = raw_features(seen_by(query, options), taken, session_windows);
+  weigh(own, options.weights);
   std::map<Row, std::size_t> place;  // of an expanded row in `taken`
   std::vector<Row> rows;
   std::vector<float> scores;

@@ -12,35 +12,6 @@ constexpr std::int64_t kDaySeconds = 86'400;
 
 constexpr std::size_t column(Feature feature) { return static_cast<std::size_t>(feature); }
 
-void fit_z(std::span<const FeatureRow> raw, Feature feature, FeatureScale& scale) {
-  double sum = 0.0;
-  double squares = 0.0;
-  std::size_t count = 0;
-  for (const FeatureRow& row : raw) {
-    const double value = row[column(feature)];
-    if (!std::isnan(value)) {
-      sum += value;
-      squares += value * value;
-      ++count;
-    }
-  }
-  if (count == 0) {
-    return;
-  }
-  const double mean = sum / static_cast<double>(count);
-  const double deviation = std::sqrt(std::max(0.0, squares / static_cast<double>(count) - mean * mean));
-  scale.shift[column(feature)] = static_cast<float>(mean);
-  scale.factor[column(feature)] = deviation < 1e-9 ? 0.0F : static_cast<float>(1.0 / (3.0 * deviation));
-}
-
-void fit_maximum(std::span<const FeatureRow> raw, Feature feature, FeatureScale& scale) {
-  float best = 0.0F;
-  for (const FeatureRow& row : raw) {
-    best = std::max(best, row[column(feature)]);
-  }
-  scale.factor[column(feature)] = best > 0.0F ? 1.0F / best : 0.0F;
-}
-
 float source_weight(std::uint8_t source) {
   switch (source) {
     case kFoundDense:
@@ -58,22 +29,10 @@ float source_weight(std::uint8_t source) {
 
 }  // namespace
 
-FeatureScale fit_scale(std::span<const FeatureRow> raw) {
-  FeatureScale scale;
-  scale.factor.fill(1.0F);
-  fit_z(raw, Feature::Dense, scale);
-  fit_z(raw, Feature::Context, scale);
-  fit_maximum(raw, Feature::Window, scale);
-  fit_maximum(raw, Feature::Lexical, scale);
-  scale.shift[column(Feature::PreviousQuestion)] = scale.shift[column(Feature::Dense)];
-  scale.factor[column(Feature::PreviousQuestion)] = scale.factor[column(Feature::Dense)];
-  return scale;
-}
-
-void weigh(std::span<FeatureRow> rows, const FeatureScale& scale, const RankingWeights& weights) {
+void weigh(std::span<FeatureRow> rows, const RankingWeights& weights) {
   for (FeatureRow& row : rows) {
     for (std::size_t i = 0; i < kFittedFeatures; ++i) {
-      row[i] = std::isnan(row[i]) ? 0.0F : (row[i] - scale.shift[i]) * scale.factor[i] * weights.values[i];
+      row[i] = std::isnan(row[i]) ? 0.0F : row[i] * weights.values[i];
     }
   }
 }

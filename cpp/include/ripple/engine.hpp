@@ -29,6 +29,7 @@
 #include "ripple/types.hpp"
 #include "ripple/unit_table.hpp"
 #include "ripple/vector_index.hpp"
+#include "ripple/word_vectors.hpp"
 
 namespace ripple {
 
@@ -65,6 +66,7 @@ struct UnitBatch {
   std::span<const std::int64_t> said_at;
   std::span<const SessionId> sessions;
   std::span<const std::uint8_t> flags;
+  std::span<const std::uint8_t> capitals;
 
   [[nodiscard]] std::size_t size() const { return said_at.size(); }
 };
@@ -74,10 +76,15 @@ struct Staged {
   StagedEdges edges;
 };
 
+// The words of a question.
+struct QueryTerms {
+  std::vector<TermId> ids;           // sorted, no repeats
+  std::vector<std::string> unknown;  // words, as written, whose term no unit holds
+};
+
 struct Query {
-  std::span<const float> vector;    // of the question without names; empty: no dense view
-  std::span<const TermId> terms;    // of the question without names, sorted
-  std::uint32_t unknown_terms = 0;  // distinct words of the question that no unit holds
+  std::span<const float> vector;  // of the question without names; empty: no dense view
+  const QueryTerms* terms = nullptr;  // of the question without names
   CueView cues;
   TimeGrain time_grain = TimeGrain::None;
   bool asks_when = false;
@@ -125,8 +132,8 @@ struct FirstRecall {
   std::vector<Row> rows;  // score down, then row up
   std::vector<float> scores;
   std::vector<std::uint8_t> found_by;
-  FeatureMatrix parts;  // scaled features times weight, along rows
-  FeatureScale scale;   // of the pool, so that a unit outside it can be scored the same way
+  FeatureMatrix parts;  // features times weight, along rows
+  std::unordered_map<SessionId, float> session_windows;  // best Window of each session in the pool
   std::vector<Finding> findings;  // of each view by rank, kept for the paper's ranking
   std::array<float, kSupportSignals> support_signals{};
 };
@@ -166,7 +173,7 @@ class Engine {
   [[nodiscard]] std::vector<CueId> find_cues(CueKind kind, std::span<const std::string_view> names) const;
   [[nodiscard]] std::string cue_name(CueKind kind, CueId id) const;
   std::vector<LexicalIndex::Terms> index_texts(std::span<const std::string_view> texts);
-  [[nodiscard]] LexicalIndex::Terms find_terms(std::string_view text) const;
+  [[nodiscard]] QueryTerms find_terms(std::string_view text) const;
 
   // --- writing ---
   // Adds the batch hidden from readers, chooses its edges, and tells which were added and evicted.
@@ -238,7 +245,10 @@ class Engine {
                                const RecallOptions& options) const;
   [[nodiscard]] TargetScores score_target(const Query& query, const Plan& plan,
                                           std::span<const float> target_vector, std::span<const Row> rows) const;
-  void add_raw_features(const Query& query, std::span<const Row> rows, FeatureMatrix& raw) const;
+  [[nodiscard]] FeatureMatrix raw_features(const Query& query, std::span<const Row> rows,
+                                           std::unordered_map<SessionId, float>& session_windows) const;
+  void add_word_matches(const QueryTerms& terms, double mass, std::span<const Row> rows, FeatureMatrix& raw) const;
+  [[nodiscard]] double idf_mass(const QueryTerms& terms) const;
   [[nodiscard]] float context_cosine(std::span<const float> query, Row row) const;
   void rank_fitted(const Query& query, const RecallOptions& options, Recalled& out) const;
   void rank_by_paper(const Query& query, const RecallOptions& options, Recalled& out) const;
@@ -252,6 +262,7 @@ class Engine {
   LexicalIndex lexical_;
   CueIndex cues_;
   MemoryGraph graph_;
+  WordVectors word_vectors_;
   RowMask superseded_;
   std::unordered_map<CueId, std::uint32_t> speakers_;  // units said by each
   std::vector<Row> staged_rows_;

@@ -57,6 +57,9 @@ class LexicalIndex {
   // As intern() with the vocabulary left as it is; unknown terms are only counted.
   [[nodiscard]] Terms lookup(std::string_view text) const;
 
+  // The id of a term, kNoId when it is not in the vocabulary.
+  [[nodiscard]] TermId find(std::string_view term) const { return vocabulary_.find(term); }
+
   // Adds a row, staged. Rows may come in any order; ascending is fast. Throws std::invalid_argument when the
   // row is held already, or ids are not ascending or not in the vocabulary, or a count is 0.
   void add(Row row, TermView terms);

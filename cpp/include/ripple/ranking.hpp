@@ -12,26 +12,29 @@
 namespace ripple {
 
 // Columns of a score. The first kFittedFeatures make the fitted sum; the others are added by expansion or
-// belong to the paper's formula.
+// belong to the paper's formula. All are absolute: nothing is normalised over the pool, so a unit scores the same
+// whatever else was recalled (but for Session). `mass` is the summed idf of the question's words, at least 3.
 enum class Feature : std::uint8_t {
-  Window,            // BM25 of the unit with its neighbours in the session as one document
-  Lexical,           // BM25 of the unit
-  Dense,             // cosine with the question
-  Context,           // cosine of the unit's surroundings with the question
-  PreviousQuestion,  // cosine of the previous unit, where that asks something
-  Speaker,           // said by the one person whom the question names
+  Window,            // BM25 of the unit with its neighbours in the session as one document / mass
+  Session,           // the best Window among the pooled units of its session
+  WordMatch,         // idf-weighted best cosine of each word of the question among the unit's words / mass
+  PreviousQuestion,  // BM25 of the previous unit / mass, where that asks something
+  Context,           // 3 x cosine of the unit's surroundings with the question
+  Dense,             // 3 x cosine of the unit with the question
+  Speaker,           // said by the one speaker whom the question names
   Time,              // said when the question's date says
   When,              // names a time, and the question asks for one
   Question,          // asks something itself
+  Capitals,          // ln(1 + capitalised words inside its sentences): names things
   Expansion,         // reached by expansion
   Similarity,        // paper: a
   Provenance,        // paper: pi
   Anchor,            // paper: the unit was an anchor
 };
-inline constexpr std::size_t kFeatures = 13;
-inline constexpr std::size_t kFittedFeatures = 9;
+inline constexpr std::size_t kFeatures = 15;
+inline constexpr std::size_t kFittedFeatures = 11;
 
-// Signals from which support is estimated, unscaled; see Engine::first_recall.
+// Signals from which support is estimated; see Engine::first_recall.
 inline constexpr std::size_t kSupportSignals = 4;
 
 using FeatureRow = std::array<float, kFeatures>;
@@ -41,21 +44,12 @@ using FeatureMatrix = std::vector<FeatureRow>;
 enum class TimeGrain : std::uint8_t { None, Day, Week, Month, Year };
 
 struct RankingWeights {
-  std::array<float, kFittedFeatures> values{2.97F, 0.31F, 0.50F, 1.48F, 0.97F, 2.19F, 1.96F, 1.38F, -0.45F};
+  std::array<float, kFittedFeatures> values{1.0F, 0.3F, 1.0F, 0.4F, 0.8F, 0.1F, 0.8F, 0.8F, 0.5F, -0.2F, 0.1F};
 };
 
-// value -> (value - shift) * factor; NaN (the unit has no such value) -> 0.
-struct FeatureScale {
-  std::array<float, kFeatures> shift{};
-  std::array<float, kFeatures> factor{};
-};
-
-// Dense and context become z-scores / 3, the previous question goes by the dense scale, the words are divided
-// by their maximum, the rest stays. O(rows).
-[[nodiscard]] FeatureScale fit_scale(std::span<const FeatureRow> raw);
-
-// Turns raw values into weighted parts; a row's score is the sum of its parts.
-void weigh(std::span<FeatureRow> rows, const FeatureScale& scale, const RankingWeights& weights);
+// Turns raw values into weighted parts; a row's score is the sum of its parts. NaN (the unit has no such value)
+// gives 0.
+void weigh(std::span<FeatureRow> rows, const RankingWeights& weights);
 
 // Sum of the parts in column order.
 [[nodiscard]] float total(const FeatureRow& parts);

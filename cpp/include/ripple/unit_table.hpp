@@ -24,6 +24,7 @@ struct UnitInfo {
   SessionId session = 0;
   std::int64_t said_at = kNoTime;
   std::uint8_t flags = 0;
+  std::uint8_t capitals = 0;  // distinct capitalised words that do not begin a sentence, at most 255
 };
 
 class UnitTable {

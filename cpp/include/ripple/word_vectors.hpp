@@ -1,0 +1,37 @@
+// Vectors of the vocabulary's words, by term: what the WordMatch feature compares. Filled as words arrive, so
+// that a recall makes none but those of words it meets for the first time.
+//
+// One writer or many readers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ripple/static_embedder.hpp"
+#include "ripple/types.hpp"
+
+namespace ripple {
+
+class WordVectors {
+ public:
+  // words may be null: then no word has a vector.
+  explicit WordVectors(std::shared_ptr<const StaticEmbedder> words);
+
+  // Sets the vector of a term from its word, unless it has one. O(dimension).
+  void add(TermId term, std::string_view word);
+
+  // Forgets a term's vector; its id may be given to another word.
+  void remove(TermId term);
+
+  // Unit length; empty where the word has none.
+  [[nodiscard]] std::span<const float> vector(TermId term) const;
+
+ private:
+  std::shared_ptr<const StaticEmbedder> words_;
+  std::vector<std::unique_ptr<float[]>> vectors_;
+};
+
+}  // namespace ripple
