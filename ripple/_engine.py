@@ -16,17 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple import _core
-from ripple.types import Cues, Filter, Thresholds, UnitDraft
+from ripple.types import Cues, EdgeKind, Filter, Thresholds, UnitDraft
 
 __all__ = [
     "FEATURES",
     "FITTED_FEATURES",
+    "UNICODE_VERSION",
     "EdgeArrays",
-    "EngineImage",
     "Expanded",
     "NamespaceEngine",
     "RecallArrays",
     "RecallSettings",
+    "UnitColumns",
     "load_static_embedder",
     "to_seconds",
 ]
@@ -37,6 +38,7 @@ RowArray = npt.NDArray[np.uint32]
 
 FEATURES: tuple[str, ...] = tuple(_core.FEATURES)
 FITTED_FEATURES: int = len(_core.RecallOptions().weights)
+UNICODE_VERSION: str = _core.UNICODE_VERSION
 NO_TIME = int(np.iinfo(np.int64).min)
 NO_ID = 2**32 - 1
 IS_QUESTION = 1
@@ -126,14 +128,39 @@ class EdgeArrays:
         return len(self.src)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineImage:
-    """All that an engine is filled from when a namespace opens; lists and arrays go by unit."""
+@dataclass(frozen=True, slots=True, eq=False)
+class UnitColumns:
+    """Units as columns of one length: what an engine is told of each, besides its vector."""
 
-    unit_ids: IdArray
-    drafts: Sequence[UnitDraft]
-    vectors: FloatArray
-    edges: EdgeArrays
+    contents: Sequence[str]
+    speakers: Sequence[str | None]
+    participants: Sequence[tuple[str, ...]]
+    locations: Sequence[tuple[str, ...]]
+    times: npt.NDArray[np.int64]
+    said_at: npt.NDArray[np.int64]
+    sessions: Sequence[str]
+    flags: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, drafts: Sequence[UnitDraft]) -> UnitColumns:
+        """Return the columns of drafts."""
+        times = [
+            (NO_TIME, NO_TIME)
+            if draft.time is None
+            else (to_seconds(draft.time.start), to_seconds(draft.time.end))
+            for draft in drafts
+        ]
+        flags = [draft.is_question * IS_QUESTION + draft.has_time_word * HAS_TIME_WORD for draft in drafts]
+        return cls(
+            contents=[draft.content for draft in drafts],
+            speakers=[draft.speaker for draft in drafts],
+            participants=[draft.participants for draft in drafts],
+            locations=[draft.locations for draft in drafts],
+            times=np.array(times, np.int64).reshape(len(drafts), 2),
+            said_at=np.array([to_seconds(draft.said_at) for draft in drafts], np.int64),
+            sessions=[draft.session for draft in drafts],
+            flags=np.array(flags, np.uint8),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,38 +275,27 @@ class NamespaceEngine:
 
     # --- writing ---
 
-    def _batch(self, drafts: Sequence[UnitDraft], vectors: FloatArray) -> _core.UnitBatch:
-        indptr, terms, counts = self._core.index_texts([draft.content for draft in drafts])
-        participants = self._lists(_core.CueKind.PARTICIPANT, [draft.participants for draft in drafts])
-        locations = self._lists(_core.CueKind.LOCATION, [draft.locations for draft in drafts])
-        speakers = self._core.intern(_core.CueKind.PARTICIPANT, [draft.speaker or "" for draft in drafts])
-        times = np.array(
-            [
-                (NO_TIME, NO_TIME)
-                if draft.time is None
-                else (to_seconds(draft.time.start), to_seconds(draft.time.end))
-                for draft in drafts
-            ],
-            np.int64,
-        ).reshape(len(drafts), 2)
+    def _batch(self, units: UnitColumns, vectors: FloatArray) -> _core.UnitBatch:
+        indptr, terms, counts = self._core.index_texts(list(units.contents))
+        participants = self._lists(_core.CueKind.PARTICIPANT, units.participants)
+        locations = self._lists(_core.CueKind.LOCATION, units.locations)
         return _core.UnitBatch(
             vectors=np.ascontiguousarray(vectors, np.float32),
             term_indptr=indptr,
             terms=terms,
             term_counts=counts,
-            speakers=speakers,
+            speakers=self._core.intern(
+                _core.CueKind.PARTICIPANT, [speaker or "" for speaker in units.speakers]
+            ),
             participant_indptr=participants[0],
             participants=participants[1],
             location_indptr=locations[0],
             locations=locations[1],
-            times=times,
-            said_at=np.array([to_seconds(draft.said_at) for draft in drafts], np.int64),
-            sessions=np.array([self._session(draft.session) for draft in drafts], np.uint32),
-            flags=np.array(
-                [draft.is_question * IS_QUESTION + draft.has_time_word * HAS_TIME_WORD for draft in drafts],
-                np.uint8,
-            ),
-            capitals=np.array([_count_capitals(draft.content) for draft in drafts], np.uint8),
+            times=units.times,
+            said_at=units.said_at,
+            sessions=np.array([self._session(name) for name in units.sessions], np.uint32),
+            flags=units.flags & (IS_QUESTION | HAS_TIME_WORD),
+            capitals=np.array([_count_capitals(content) for content in units.contents], np.uint8),
         )
 
     def _lists(
@@ -308,7 +324,7 @@ class NamespaceEngine:
         ``unit_ids`` rise and are larger than all before; ``vectors`` is (n, dimension), a row of NaN where a
         unit has none.
         """
-        _, added, evicted = self._core.stage(self._batch(drafts, vectors))
+        _, added, evicted = self._core.stage(self._batch(UnitColumns.of(drafts), vectors))
         self._remember(unit_ids)
         return self._edges(added), self._edges(evicted)
 
@@ -326,15 +342,12 @@ class NamespaceEngine:
         """Forget the staged batch."""
         self._core.discard()
 
-    def load(self, image: EngineImage) -> None:
-        """Fill an empty engine from the record; edges are taken as they are."""
-        batch = self._batch(image.drafts, image.vectors)
-        src, dst = (
-            np.searchsorted(image.unit_ids, ids).astype(np.uint32)
-            for ids in (image.edges.src, image.edges.dst)
-        )
-        self._core.load(batch, src, dst, image.edges.kind, image.edges.weight)
-        self._remember(image.unit_ids)
+    def load(self, unit_ids: IdArray, units: UnitColumns, vectors: FloatArray, edges: EdgeArrays) -> None:
+        """Fill an empty engine from the record; ``unit_ids`` rise, edges are taken as they are."""
+        batch = self._batch(units, vectors)
+        src, dst = (np.searchsorted(unit_ids, ids).astype(np.uint32) for ids in (edges.src, edges.dst))
+        self._core.load(batch, src, dst, edges.kind, edges.weight)
+        self._remember(unit_ids)
 
     def remove(self, unit_ids: Iterable[int]) -> EdgeArrays:
         """Remove units from every index; return the edges that went."""
@@ -473,6 +486,15 @@ class NamespaceEngine:
             expanded=[Expanded(*row) for row in zip(*columns, strict=True)],
             support=0.0,
         )
+
+    def state_edges(self, unit_id: int) -> list[tuple[int, int]]:
+        """Return the state edges of a unit as (old, new)."""
+        rows = self._rows_of([unit_id])
+        if not len(rows):
+            return []
+        edges = self._edges(self._core.neighbors(int(rows[0])))
+        is_state = edges.kind == EdgeKind.STATE
+        return list(zip(edges.src[is_state].tolist(), edges.dst[is_state].tolist(), strict=True))
 
     def edge_count(self, kind: int) -> int:
         """Return the number of edges of a kind."""

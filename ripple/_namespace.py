@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import NamespaceEngine
+from ripple._engine import EdgeArrays, NamespaceEngine, UnitColumns
 from ripple.config import WRITE_BATCH
 from ripple.errors import InvalidInputError, UnitNotFoundError
+from ripple.language.known import NamesInUse
+from ripple.language.names import KnownNames, name_key
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest, recall
-from ripple.store import Batch, Record
+from ripple.store import Batch, Record, WindowState
 from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, UnitDraft
-from ripple.write.ingest import EmbedTexts, IngestReport, ingest, write_drafts, write_turns
+from ripple.write.ingest import EmbedTexts, IngestReport, ingest, links_of, write_drafts, write_turns
 from ripple.write.messages import assign_sessions
 
 __all__ = ["Namespace"]
@@ -38,7 +42,27 @@ class Namespace:
         self._writer = threading.RLock()
         self._builder: threading.Thread | None = None
         self._is_closed = False
-        engine.load(record.load(number))
+        image = record.load(number)
+        engine.load(
+            image.unit_ids,
+            UnitColumns(
+                contents=image.contents,
+                speakers=image.speakers,
+                participants=image.participants,
+                locations=image.locations,
+                times=image.times,
+                said_at=image.said_at,
+                sessions=image.sessions,
+                flags=image.flags,
+            ),
+            image.vectors,
+            EdgeArrays(image.edges.src, image.edges.dst, image.edges.kind, image.edges.weight),
+        )
+        self._names = NamesInUse(
+            participants=KnownNames(name for names in image.participants for name in names),
+            locations=KnownNames(name for names in image.locations for name in names),
+            speakers=KnownNames(name for name in image.speakers if name is not None),
+        )
         last = record.last_turn(number)
         self._last_session = last.session if last else ""
         self._last_said_at = last.said_at if last else None
@@ -54,16 +78,17 @@ class Namespace:
     def _resume(self) -> None:
         """Write the units of turns that were recorded and never finished."""
         with self._writer:
-            for window in self._record.windows(self.number, state="pending"):
+            for window in self._record.windows(self.number, state=WindowState.PENDING):
                 turns = list(self._record.turns(self.number, window.turn_ids).values())
                 write_turns(turns, IngestReport(), windows=[window.window_id], **self._parts())
 
-    def _parts(self) -> dict[str, object]:
+    def _parts(self) -> dict[str, Any]:
         return {
             "record": self._record,
             "namespace": self.number,
             "engine": self._engine,
             "embed": self._embed,
+            "names": self._names,
         }
 
     def _build_in_background(self) -> None:
@@ -139,7 +164,9 @@ class Namespace:
             self._check_link(old, new)
             added, evicted = self._engine.stage_link(old, new)
             try:
-                self._record.apply(self.number, Batch(edges_added=added, edges_evicted=evicted))
+                self._record.apply(
+                    self.number, Batch(edges_added=links_of(added), edges_evicted=links_of(evicted))
+                )
             except BaseException:
                 self._engine.discard()
                 raise
@@ -162,15 +189,11 @@ class Namespace:
     def delete(self, unit_ids: Sequence[int]) -> ForgetResult:
         """Delete units with their edges; a turn goes with its last citing unit."""
         with self._writer:
-            known = self._record.units(self.number, unit_ids)
-            for unit_id in unit_ids:
-                if unit_id not in known:
-                    raise _not_found(unit_id)
             deleted = self._record.delete_units(self.number, list(unit_ids))
-            self._engine.remove(unit_ids)
+            self._remove(deleted.units)
         return ForgetResult(
-            turns=deleted.turns,
-            units=deleted.units,
+            turns=len(deleted.turns),
+            units=len(deleted.units),
             edges=deleted.edges,
             turns_kept=deleted.turns_kept,
             pending=deleted.pending,
@@ -179,17 +202,21 @@ class Namespace:
     def forget(self, where: Filter, *, dry_run: bool) -> ForgetResult:
         """Delete the turns that match and everything that is derived from them alone."""
         with self._writer:
-            turn_ids = self._record.select_turns(self.number, where)
-            forgotten = self._record.forget_turns(self.number, turn_ids, dry_run=dry_run)
+            turn_ids = self._record.select_turns(self.number, by_keys(where), name_key=name_key)
+            forgotten = self._record.forget_turns(self.number, turn_ids.tolist(), dry_run=dry_run)
             if not dry_run:
-                self._engine.remove(forgotten.unit_ids)
+                self._remove(forgotten.units)
         return ForgetResult(
-            turns=forgotten.turns,
-            units=forgotten.units,
+            turns=len(forgotten.turns),
+            units=len(forgotten.units),
             edges=forgotten.edges,
             pending=forgotten.pending,
             dry_run=dry_run,
         )
+
+    def _remove(self, unit_ids: Sequence[int]) -> None:
+        self._engine.remove(unit_ids)
+        self._names.keep(self._engine.find_participant, self._engine.find_location)
 
     # --- reading ---
 
@@ -200,11 +227,28 @@ class Namespace:
             raise _not_found(unit_id)
         return unit
 
+    def history(self, unit_id: int) -> list[MemoryUnit]:
+        """Return the chain of state that a unit stands in, oldest first."""
+        chain = {unit_id}
+        open_ends = [unit_id]
+        while open_ends:
+            for edge in self._engine.state_edges(open_ends.pop()):
+                open_ends.extend(unit for unit in edge if unit not in chain)
+                chain.update(edge)
+        units = self._record.units(self.number, sorted(chain))
+        if unit_id not in units:
+            raise _not_found(unit_id)
+        return _oldest_first(units)
+
     def recall(self, request: RecallRequest, support_threshold: float) -> Recall:
         """Return the evidence for a question."""
+        where = request.where
+        if where is not None and (where.metadata is not None or where.ids is not None):
+            request = replace(request, unit_ids=self._record.select(self.number, by_keys(where)).tolist())
         return recall(
             request,
             engine=self._engine,
+            names=self._names,
             embed=self._embed_query,
             fetch=lambda unit_ids: self._record.units(self.number, list(unit_ids)),
             support_threshold=support_threshold,
@@ -216,5 +260,25 @@ class Namespace:
         return vector / np.float32(norm) if np.isfinite(norm) and norm > 0.0 else None
 
 
+def by_keys(where: Filter) -> Filter:
+    """Return the filter with its names as keys, as the record compares them."""
+    return replace(
+        where,
+        participants=where.participants and tuple(name_key(name) for name in where.participants),
+        locations=where.locations and tuple(name_key(name) for name in where.locations),
+    )
+
+
 def _not_found(unit_id: int) -> UnitNotFoundError:
     return UnitNotFoundError(f"no unit {unit_id} in this namespace; ids come from add, search and recall")
+
+
+def _oldest_first(units: Mapping[int, MemoryUnit]) -> list[MemoryUnit]:
+    """Order a chain so that no unit stands after one that supersedes it; equals by id."""
+    left = dict(sorted(units.items()))
+    ordered: list[MemoryUnit] = []
+    while left:
+        replaced = {unit.superseded_by for unit in left.values()}
+        first = next((unit_id for unit_id in left if unit_id not in replaced), next(iter(left)))
+        ordered.append(left.pop(first))
+    return ordered

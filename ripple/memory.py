@@ -12,15 +12,17 @@ from typing import Any, Self
 import numpy as np
 
 from ripple._arguments import check_id, check_moment, check_query, check_settings
-from ripple._engine import NamespaceEngine
+from ripple._engine import UNICODE_VERSION, NamespaceEngine
 from ripple._namespace import Namespace
+from ripple.config import SUPPORT_MIN
 from ripple.errors import EmbeddingError, InvalidInputError, ReadOnlyError
 from ripple.models.base import Embedder
+from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import StaticEmbedder
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest
-from ripple.store import Record
-from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, Thresholds
+from ripple.store import Record, StoreSettings
+from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
 from ripple.write.ingest import EmbedTexts
 from ripple.write.messages import check_messages, check_namespace
 
@@ -112,7 +114,7 @@ class Memory:
                 return None
             namespace = self._namespaces.get(name)
             if namespace is None:
-                engine = NamespaceEngine(self._embedder.dimension, self._thresholds, self._words.core)
+                engine = NamespaceEngine(self._embedder.dimension, self._thresholds, self._words.native)
                 namespace = Namespace(
                     self._record,
                     number,
@@ -295,7 +297,7 @@ class Memory:
         found = self._namespace(namespace, create=False)
         if found is None:
             return Recall.empty(request.query)
-        return found.recall(request, self._thresholds.support)
+        return found.recall(request, SUPPORT_MIN)
 
     def search(
         self,
@@ -333,3 +335,44 @@ class Memory:
     def history(self, unit_id: int, *, namespace: str = "default") -> list[MemoryUnit]:
         """Return the chain of state that a unit stands in, oldest first."""
         return self._existing(namespace).history(check_id(unit_id))
+
+    # --- care ---
+
+    def stats(self, *, namespace: str | None = None) -> StoreStats:
+        """Return counts of one namespace, or of the whole store."""
+        number = None if namespace is None else self._existing(namespace).number
+        counts = self._record.stats(number)
+        return StoreStats(
+            units=counts.units,
+            turns=counts.turns,
+            vectors=counts.vectors,
+            edges=dict(counts.edges),
+            windows=dict(counts.windows),
+            file_bytes=counts.file_bytes,
+            embedder=self._embedder.name,
+            thresholds=self._thresholds,
+        )
+
+    def verify(self, *, deep: bool = False) -> list[str]:
+        """Return what is wrong with the store, in words without any stored text; empty when all is well."""
+        return self._record.verify(deep=deep)
+
+    def export(self, *, namespace: str = "default") -> Iterator[dict[str, Any]]:
+        """Yield a namespace as JSON-ready rows that ``restore`` takes back: turns, units, vectors, edges."""
+        return self._record.export(self._existing(namespace).number)
+
+    def flush(self) -> None:
+        """Write the log back into the store's file; what was acknowledged is durable without it."""
+        self._record.checkpoint()
+
+
+def _settle_embedder(record: Record, embedder: Embedder) -> Thresholds:
+    """Return the thresholds of the store; a new store is calibrated and keeps to its embedder for life."""
+    settings = record.settings
+    thresholds = settings.thresholds if settings else calibrate(embedder, calibration_sample())
+    wanted = StoreSettings(embedder.name, embedder.dimension, thresholds, UNICODE_VERSION)
+    if settings != wanted:
+        if record.is_read_only and settings is None:
+            return thresholds
+        record.configure(wanted)
+    return thresholds

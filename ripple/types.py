@@ -21,6 +21,7 @@ __all__ = [
     "QueryTime",
     "RecallPlan",
     "Source",
+    "StoreStats",
     "SupportTarget",
     "Thresholds",
     "TimeInterval",
@@ -289,3 +290,17 @@ class Thresholds:
     gate: float
     support_low: float = 0.2
     support_high: float = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStats:
+    """Counts of a namespace or store; bytes are always those of the whole store."""
+
+    units: int
+    turns: int
+    vectors: int
+    edges: Mapping[str, int]
+    windows: Mapping[str, int]
+    file_bytes: int
+    embedder: str
+    thresholds: Thresholds

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple._engine import FEATURES, NamespaceEngine, RecallArrays, RecallSettings
+from ripple.language.known import NamesInUse
 from ripple.read.context import Reached, Recall, RecallTrace
 from ripple.read.cues import query_cues
 from ripple.types import Cues, EdgeKind, Evidence, Filter, MemoryUnit, RecallPlan, SupportTarget
@@ -38,6 +39,7 @@ def recall(
     request: RecallRequest,
     *,
     engine: NamespaceEngine,
+    names: NamesInUse,
     embed: EmbedQuery,
     fetch: FetchUnits,
     support_threshold: float,

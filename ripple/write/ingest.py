@@ -11,14 +11,15 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import NamespaceEngine, to_seconds
+from ripple._engine import EdgeArrays, NamespaceEngine, to_seconds
 from ripple.config import REPEAT_WINDOW
+from ripple.language.known import NamesInUse
 from ripple.language.names import name_key
-from ripple.store import Batch, Record, StoredUnit
+from ripple.store import Batch, Links, Record, StoredUnit
 from ripple.types import Message, Turn, UnitDraft
 from ripple.write.extraction import extract_rules
 
-__all__ = ["IngestReport", "embed_texts", "ingest", "write_drafts", "write_turns"]
+__all__ = ["IngestReport", "embed_texts", "ingest", "links_of", "write_drafts", "write_turns"]
 
 FloatArray = npt.NDArray[np.float32]
 EmbedTexts = Callable[[Sequence[str]], FloatArray]
@@ -48,6 +49,7 @@ def ingest(
     namespace: int,
     engine: NamespaceEngine,
     embed: EmbedTexts,
+    names: NamesInUse,
 ) -> None:
     """Write one batch of messages of one namespace; the caller holds its writer lock.
 
@@ -62,7 +64,14 @@ def ingest(
         report.dropped.update(message.flags)
     fresh = [turn for index, turn in enumerate(added.turns) if turn is not None and index not in repeated]
     write_turns(
-        fresh, report, record=record, namespace=namespace, engine=engine, embed=embed, windows=added.windows
+        fresh,
+        report,
+        record=record,
+        namespace=namespace,
+        engine=engine,
+        embed=embed,
+        names=names,
+        windows=[window.window_id for window in added.windows],
     )
 
 
@@ -74,10 +83,11 @@ def write_turns(
     namespace: int,
     engine: NamespaceEngine,
     embed: EmbedTexts,
+    names: NamesInUse,
     windows: Sequence[int],
 ) -> None:
     """Extract, decide and commit recorded turns whose windows are pending."""
-    drafts = extract_rules(turns, engine.find_participant)
+    drafts = extract_rules(turns, names.participants.resolve)
     cited = {turn_id for draft in drafts for turn_id in draft.turn_ids}
     report.dropped["empty"] += sum(turn.turn_id not in cited for turn in turns)
     fresh, merges = _unite_repeats(drafts, record, namespace)
@@ -90,6 +100,7 @@ def write_turns(
         namespace=namespace,
         engine=engine,
         embed=embed,
+        names=names,
         windows=windows,
         merges=merges,
     )
@@ -103,6 +114,7 @@ def write_drafts(
     namespace: int,
     engine: NamespaceEngine,
     embed: EmbedTexts,
+    names: NamesInUse,
     windows: Sequence[int] = (),
     merges: Sequence[tuple[int, int]] = (),
 ) -> None:
@@ -116,13 +128,19 @@ def write_drafts(
             namespace,
             Batch(
                 units=[
-                    StoredUnit(unit_id=unit_id, draft=draft, digest=_digest(draft))
+                    StoredUnit(
+                        unit_id=unit_id,
+                        draft=draft,
+                        participant_keys=tuple(name_key(name) for name in draft.participants),
+                        location_keys=tuple(name_key(name) for name in draft.locations),
+                        digest=_digest(draft),
+                    )
                     for unit_id, draft in zip(unit_ids, drafts, strict=True)
                 ],
                 vectors=vectors,
                 new_sources=list(merges),
-                edges_added=added,
-                edges_evicted=evicted,
+                edges_added=links_of(added),
+                edges_evicted=links_of(evicted),
                 windows_done=list(windows),
             ),
         )
@@ -130,10 +148,16 @@ def write_drafts(
         engine.discard()
         raise
     engine.reveal()
+    names.learn(drafts)
     report.decisions["add"] += len(drafts)
     report.unit_ids.extend(unit_ids)
     report.edges_added += len(added)
     report.edges_evicted += len(evicted)
+
+
+def links_of(edges: EdgeArrays) -> Links:
+    """Return edges as the record takes them."""
+    return Links(edges.src, edges.dst, edges.kind, edges.weight)
 
 
 def embed_texts(texts: Sequence[str], embed: EmbedTexts, report: IngestReport) -> FloatArray:
