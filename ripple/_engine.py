@@ -32,12 +32,13 @@ __all__ = [
     "to_seconds",
 ]
 
+NativeStaticEmbedder = _core.StaticEmbedder
 FloatArray = npt.NDArray[np.float32]
 IdArray = npt.NDArray[np.int64]
 RowArray = npt.NDArray[np.uint32]
 
 FEATURES: tuple[str, ...] = tuple(_core.FEATURES)
-FITTED_FEATURES: int = len(_core.RecallOptions().weights)
+FITTED_FEATURES: int = len(_core.RecallOptions(is_static=True).weights)
 UNICODE_VERSION: str = _core.UNICODE_VERSION
 NO_TIME = int(np.iinfo(np.int64).min)
 NO_ID = 2**32 - 1
@@ -63,8 +64,8 @@ class Embed(Protocol):
     def __call__(self, text: str) -> FloatArray | None: ...
 
 
-def load_static_embedder(path: Path) -> _core.StaticEmbedder:
-    """Return the embedder stored in a file; raises CorruptStoreError when the file is damaged."""
+def load_static_embedder(path: str | Path) -> NativeStaticEmbedder:
+    """Return the static embedder of a model file; ``CorruptStoreError`` when the file is damaged."""
     return _core.StaticEmbedder(str(path))
 
 
@@ -96,8 +97,8 @@ def _bit_names(bits: int) -> tuple[str, ...]:
     return tuple(name for i, name in enumerate(_FOUND_BY) if bits >> i & 1)
 
 
-def _options(settings: RecallSettings) -> _core.RecallOptions:
-    options = _core.RecallOptions()
+def _options(settings: RecallSettings, *, is_static: bool) -> _core.RecallOptions:
+    options = _core.RecallOptions(is_static=is_static)
     options.top_k = settings.top_k
     options.first = settings.first
     for name in settings.without:
@@ -205,6 +206,7 @@ class RecallArrays:
     target_locations: tuple[str, ...]
     expanded: list[Expanded]
     support: float
+    support_signals: tuple[float, ...]
 
 
 class NamespaceEngine:
@@ -213,13 +215,16 @@ class NamespaceEngine:
     Reads may run beside one writer. ``stage`` .. ``remove`` are the writer's.
     """
 
-    def __init__(self, dimension: int, thresholds: Thresholds, words: _core.StaticEmbedder | None) -> None:
+    def __init__(
+        self, dimension: int, thresholds: Thresholds, words: NativeStaticEmbedder, *, is_static: bool
+    ) -> None:
+        """Make an empty engine; ``is_static`` tells that ``words`` is the store's own embedder."""
         options = _core.EngineOptions()
         options.dimension = dimension
         options.semantic_threshold = thresholds.semantic
         self._thresholds = thresholds
         self._core = _core.Engine(options, words)
-        self._embeds_targets = words is not None and words.dimension == dimension
+        self._is_static = is_static
         self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together
         self._rows = 0
         self._sessions: dict[str, int] = {}
@@ -435,8 +440,8 @@ class NamespaceEngine:
         rows = None if unit_ids is None else self._rows_of(unit_ids)
         selection = self._selection(where, as_of, include_superseded, rows)
         query = self._query(cues, vector)
-        options = _options(settings)
-        if self._embeds_targets or embed_target is None:
+        options = _options(settings, is_static=self._is_static)
+        if self._is_static or embed_target is None:
             found = self._core.recall(query, selection, options)
             target = found.target
         else:
@@ -484,7 +489,8 @@ class NamespaceEngine:
             ),
             target_locations=tuple(names(_core.CueKind.LOCATION, cue) for cue in plan.locations.tolist()),
             expanded=[Expanded(*row) for row in zip(*columns, strict=True)],
-            support=0.0,
+            support=float(found.support),
+            support_signals=tuple(found.support_signals),
         )
 
     def state_edges(self, unit_id: int) -> list[tuple[int, int]]:

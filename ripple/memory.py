@@ -114,7 +114,12 @@ class Memory:
                 return None
             namespace = self._namespaces.get(name)
             if namespace is None:
-                engine = NamespaceEngine(self._embedder.dimension, self._thresholds, self._words.native)
+                engine = NamespaceEngine(
+                    self._embedder.dimension,
+                    self._thresholds,
+                    self._words.native,
+                    is_static=isinstance(self._embedder, StaticEmbedder),
+                )
                 namespace = Namespace(
                     self._record,
                     number,

@@ -181,7 +181,12 @@ void register_options(py::module_& module) {
           "exact_below", [](const EngineOptions& o) { return o.vectors.exact_below; },
           [](EngineOptions& o, std::size_t value) { o.vectors.exact_below = value; });
   py::class_<RecallOptions>(module, "RecallOptions", "Settings of one recall; defaults from engine.hpp.")
-      .def(py::init<>())
+      .def(py::init([](bool is_static) {
+             RecallOptions options;
+             options.weights = is_static ? kStaticWeights : kGenericWeights;
+             return options;
+           }),
+           py::arg("is_static"), "With the weights of the static embedder, or of any other.")
       .def_readwrite("top_k", &RecallOptions::top_k)
       .def_readwrite("first", &RecallOptions::first)
       .def_readwrite("pool", &RecallOptions::pool)
@@ -190,8 +195,8 @@ void register_options(py::module_& module) {
       .def_readwrite("expansion", &RecallOptions::expansion)
       .def_readwrite("ranking", &RecallOptions::ranking)
       .def_property(
-          "weights", [](const RecallOptions& o) { return o.weights.values; },
-          [](RecallOptions& o, const std::array<float, kFittedFeatures>& values) { o.weights.values = values; });
+          "weights", [](const RecallOptions& o) { return o.weights.features; },
+          [](RecallOptions& o, const std::array<float, kFittedFeatures>& values) { o.weights.features = values; });
 }
 
 void register_inputs(py::module_& module) {
@@ -306,7 +311,8 @@ void register_results(py::module_& module) {
       .def_property_readonly("hops", array_of(&Recalled::hops))
       .def_property_readonly("parents", array_of(&Recalled::parents))
       .def_property_readonly("parts", [](const Recalled& self) { return parts_to_array(self.parts); })
-      .def_property_readonly("support_signals", [](const Recalled& self) { return self.first.support_signals; });
+      .def_property_readonly("support_signals", [](const Recalled& self) { return self.first.support_signals; })
+      .def_property_readonly("support", [](const Recalled& self) { return self.first.support; });
 }
 
 using Release = py::call_guard<py::gil_scoped_release>;

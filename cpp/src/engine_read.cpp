@@ -271,6 +271,8 @@ FirstRecall Engine::first_recall_locked(const Query& query, const RowMask& allow
     first.findings = std::move(findings);
   } else {
     parts = raw_features(seen_by(query, options), rows, first.session_windows);
+    first.support_signals = support_signals(parts);
+    first.support = parts.empty() ? 0.0F : support(first.support_signals, options.weights);
     weigh(parts, options.weights);
   }
   std::vector<float> scores;
@@ -300,7 +302,7 @@ Plan Engine::plan_locked(const Query& query, const FirstRecall& first, const Rec
   }
   const std::span<const TermId> words = query.terms == nullptr ? std::span<const TermId>() : query.terms->ids;
   const std::size_t shown = std::min<std::size_t>(first.rows.size(), units_kept(options));
-  return plan_by_rules(words, query.cues, std::span(first.rows).first(shown), lexical_, cues_,
+  return plan_by_rules(words, query.cues, std::span(first.rows).first(shown), lexical_, word_vectors_, cues_,
                        options_.planner);
 }
 
@@ -362,18 +364,20 @@ Engine::TargetScores Engine::score_target(const Query& query, const Plan& plan,
   std::vector<TermId> terms(plan.uncovered);
   terms.insert(terms.end(), plan.new_terms.begin(), plan.new_terms.end());
   std::sort(terms.begin(), terms.end());
-  double idf_sum = 0.0;
+  double worth = 0.0;
   for (const TermId term : terms) {
-    idf_sum += lexical_.idf(term);
+    worth += term_worth(term, lexical_, word_vectors_);
   }
   const CueView cues{.participants = plan.participants, .locations = plan.locations, .time = plan.time};
   TargetScores scores;
   for (const Row row : rows) {
     double shared = 0.0;
     for (const TermId term : lexical_.terms_of(row).ids) {
-      shared += std::binary_search(terms.begin(), terms.end(), term) ? lexical_.idf(term) : 0.0;
+      if (std::binary_search(terms.begin(), terms.end(), term)) {
+        shared += term_worth(term, lexical_, word_vectors_);
+      }
     }
-    const auto words = static_cast<float>(idf_sum > 0.0 ? shared / idf_sum : 0.0);
+    const auto words = static_cast<float>(worth > 0.0 ? shared / worth : 0.0);
     const bool has_vector = vectors_.contains(row);
     const float towards = has_vector && !target_vector.empty() ? vectors_.dot(target_vector, row) : 0.0F;
     const float asked = has_vector && !query.vector.empty() ? vectors_.dot(query.vector, row) : 0.0F;

@@ -17,13 +17,15 @@ bool holds_all(std::span<const std::uint32_t> sorted, std::span<const std::uint3
 
 // Greedy cover of the question's words, rare words first; a word counts half as much each time it is covered.
 std::vector<Row> choose_anchors(std::span<const TermId> query_terms, std::span<const Row> evidence,
-                                const LexicalIndex& lexical, const PlannerOptions& options) {
+                                const LexicalIndex& lexical, const WordVectors& words,
+                                const PlannerOptions& options) {
   std::vector<double> worth;
   worth.reserve(query_terms.size());
   for (const TermId term : query_terms) {
-    worth.push_back(lexical.idf(term));
+    worth.push_back(term_worth(term, lexical, words));
   }
   std::vector<Row> anchors;
+  double first_gain = 0.0;
   while (anchors.size() < options.anchors_max) {
     Row best = kNoRow;
     double best_gain = 0.0;
@@ -40,9 +42,10 @@ std::vector<Row> choose_anchors(std::span<const TermId> query_terms, std::span<c
         best = row;
       }
     }
-    if (best == kNoRow) {
+    if (best == kNoRow || best_gain < options.anchor_gain_min * first_gain) {
       break;
     }
+    first_gain = anchors.empty() ? best_gain : first_gain;
     anchors.push_back(best);
     for (std::size_t i = 0; i < query_terms.size(); ++i) {
       worth[i] *= holds(lexical.terms_of(best).ids, query_terms[i]) ? 0.5 : 1.0;
@@ -56,12 +59,13 @@ std::vector<Row> choose_anchors(std::span<const TermId> query_terms, std::span<c
 
 // Words of the anchors that the question has not: rare ones first, those that stand in no other unit last.
 std::vector<TermId> new_terms(std::span<const TermId> query_terms, std::span<const Row> anchors,
-                              const LexicalIndex& lexical, const PlannerOptions& options) {
+                              const LexicalIndex& lexical, const WordVectors& words,
+                                const PlannerOptions& options) {
   std::unordered_map<TermId, double> worth;
   for (const Row row : anchors) {
     for (const TermId term : lexical.terms_of(row).ids) {
       if (!holds(query_terms, term)) {
-        worth[term] += lexical.idf(term) * (lexical.df(term) < 2 ? options.lone_term_weight : 1.0);
+        worth[term] += term_worth(term, lexical, words) * (lexical.df(term) < 2 ? options.lone_term_weight : 1.0);
       }
     }
   }
@@ -95,9 +99,13 @@ std::vector<CueId> unbound(std::span<const CueId> wanted, std::span<const Row> a
 
 }  // namespace
 
+double term_worth(TermId term, const LexicalIndex& lexical, const WordVectors& words) {
+  return lexical.idf(term) * words.salience(term);
+}
+
 Plan plan_by_rules(std::span<const TermId> query_terms, const CueView& query_cues,
-                   std::span<const Row> evidence, const LexicalIndex& lexical, const CueIndex& cues,
-                   const PlannerOptions& options) {
+                   std::span<const Row> evidence, const LexicalIndex& lexical, const WordVectors& words,
+                   const CueIndex& cues, const PlannerOptions& options) {
   Plan plan;
   evidence = evidence.first(std::min<std::size_t>(evidence.size(), options.evidence));
   if (evidence.empty()) {
@@ -122,8 +130,8 @@ Plan plan_by_rules(std::span<const TermId> query_terms, const CueView& query_cue
   std::sort(plan.uncovered.begin(), plan.uncovered.end(), [&](TermId a, TermId b) {
     return lexical.df(a) != lexical.df(b) ? lexical.df(a) < lexical.df(b) : a < b;
   });
-  plan.anchors = choose_anchors(query_terms, evidence, lexical, options);
-  plan.new_terms = new_terms(query_terms, plan.anchors, lexical, options);
+  plan.anchors = choose_anchors(query_terms, evidence, lexical, words, options);
+  plan.new_terms = new_terms(query_terms, plan.anchors, lexical, words, options);
   plan.participants = unbound(query_cues.participants, plan.anchors, cues, CueKind::Participant);
   if (plan.participants.empty()) {
     plan.participants.assign(query_cues.participants.begin(), query_cues.participants.end());

@@ -32,9 +32,37 @@ float source_weight(std::uint8_t source) {
 void weigh(std::span<FeatureRow> rows, const RankingWeights& weights) {
   for (FeatureRow& row : rows) {
     for (std::size_t i = 0; i < kFittedFeatures; ++i) {
-      row[i] = std::isnan(row[i]) ? 0.0F : row[i] * weights.values[i];
+      row[i] = std::isnan(row[i]) ? 0.0F : row[i] * weights.features[i];
     }
   }
+}
+
+std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw) {
+  float window = 0.0F;
+  float words = 0.0F;
+  float context = 0.0F;
+  float named_words = 0.0F;
+  bool names_speaker = false;
+  for (const FeatureRow& row : raw) {
+    window = std::max(window, row[column(Feature::Window)]);
+    words = std::max(words, row[column(Feature::WordMatch)]);
+    if (!std::isnan(row[column(Feature::Context)])) {
+      context = std::max(context, row[column(Feature::Context)]);
+    }
+    if (row[column(Feature::Speaker)] > 0.0F) {
+      names_speaker = true;
+      named_words = std::max(named_words, row[column(Feature::WordMatch)]);
+    }
+  }
+  return {window, words, context, names_speaker ? words - named_words : 0.0F};
+}
+
+float support(std::span<const float, kSupportSignals> signals, const RankingWeights& weights) {
+  double sum = weights.support[kSupportSignals];
+  for (std::size_t i = 0; i < kSupportSignals; ++i) {
+    sum += static_cast<double>(weights.support[i]) * static_cast<double>(signals[i]);
+  }
+  return static_cast<float>(1.0 / (1.0 + std::exp(-sum)));
 }
 
 float total(const FeatureRow& parts) {

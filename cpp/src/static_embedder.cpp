@@ -195,14 +195,9 @@ std::shared_ptr<const StaticEmbedder> StaticEmbedder::parse(std::string_view byt
       std::move(name), header.dimension, std::move(pieces), std::move(scales), std::move(values)));
 }
 
-bool StaticEmbedder::embed(std::string_view utf8, std::span<float> out) const {
-  if (out.size() != dimension_) {
-    throw std::invalid_argument("output has " + std::to_string(out.size()) +
-                                " elements, the embedder has dimension " + std::to_string(dimension_));
-  }
+double StaticEmbedder::sum_pieces(std::string_view utf8, std::array<float, kDimensionMax>& sums) const {
   std::vector<std::uint32_t> ids;
   pieces_.append_ids(utf8, ids);
-  std::array<float, kDimensionMax> sums{};
   for (std::size_t k = 0; k < ids.size(); ++k) {
     // Rows lie all over 8 MB: asking for them ahead doubled the sentences a second
     // (test_bench_static_embedder).
@@ -217,14 +212,29 @@ bool StaticEmbedder::embed(std::string_view utf8, std::span<float> out) const {
   for (std::size_t i = 0; i < dimension_; ++i) {
     squares += static_cast<double>(sums[i]) * static_cast<double>(sums[i]);
   }
-  if (squares < 1e-24) {
+  return std::sqrt(squares);
+}
+
+bool StaticEmbedder::embed(std::string_view utf8, std::span<float> out) const {
+  if (out.size() != dimension_) {
+    throw std::invalid_argument("output has " + std::to_string(out.size()) +
+                                " elements, the embedder has dimension " + std::to_string(dimension_));
+  }
+  std::array<float, kDimensionMax> sums{};
+  const double length = sum_pieces(utf8, sums);
+  if (length < 1e-12) {
     return false;
   }
-  const double inverse = 1.0 / std::sqrt(squares);
+  const double inverse = 1.0 / length;
   for (std::size_t i = 0; i < dimension_; ++i) {
     out[i] = static_cast<float>(static_cast<double>(sums[i]) * inverse);
   }
   return true;
+}
+
+float StaticEmbedder::weight(std::string_view utf8) const {
+  std::array<float, kDimensionMax> sums{};
+  return static_cast<float>(sum_pieces(utf8, sums));
 }
 
 }  // namespace ripple

@@ -12,11 +12,14 @@ void WordVectors::add(TermId term, std::string_view word) {
   }
   if (term >= vectors_.size()) {
     vectors_.resize(static_cast<std::size_t>(term) + 1);
+    saliences_.resize(vectors_.size(), 1.0F);
   }
   if (vectors_[term] == nullptr) {
     auto vector = std::make_unique<float[]>(words_->dimension());
     if (words_->word_vector(word, {vector.get(), words_->dimension()})) {
+      const float weight = words_->weight(word);
       vectors_[term] = std::move(vector);
+      saliences_[term] = weight * weight;
     }
   }
 }
@@ -24,8 +27,11 @@ void WordVectors::add(TermId term, std::string_view word) {
 void WordVectors::remove(TermId term) {
   if (term < vectors_.size()) {
     vectors_[term].reset();
+    saliences_[term] = 1.0F;
   }
 }
+
+float WordVectors::salience(TermId term) const { return term < saliences_.size() ? saliences_[term] : 1.0F; }
 
 std::span<const float> WordVectors::vector(TermId term) const {
   if (term >= vectors_.size() || vectors_[term] == nullptr) {

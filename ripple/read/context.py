@@ -52,6 +52,8 @@ class RecallTrace:
         Anchors, target, and why the loop stopped.
     reached : tuple of Reached
         What expansion came to, best first; ``is_used`` tells which entered the evidence.
+    support_signals : tuple of float
+        What ``Recall.support`` was computed from.
     """
 
     cues: Cues
@@ -59,6 +61,7 @@ class RecallTrace:
     pool: int
     plan: RecallPlan
     reached: tuple[Reached, ...] = ()
+    support_signals: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,5 +146,10 @@ def _trace(cues: Cues, found: RecallArrays, top_k: int) -> RecallTrace:
         for unit in found.expanded
     )
     return RecallTrace(
-        cues=cues, first_recall=tuple(found.first[:top_k]), pool=len(found.first), plan=plan, reached=reached
+        cues=cues,
+        first_recall=tuple(found.first[:top_k]),
+        pool=len(found.first),
+        plan=plan,
+        reached=reached,
+        support_signals=found.support_signals,
     )

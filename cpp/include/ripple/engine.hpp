@@ -124,7 +124,7 @@ struct RecallOptions {
   std::uint8_t edge_kinds = 0b11111;  // kinds that expansion may walk
   Expansion expansion = Expansion::Targeted;
   Ranking ranking = Ranking::Fitted;
-  RankingWeights weights;
+  RankingWeights weights = kGenericWeights;
 };
 
 // First recall: the pool of all views, ranked.
@@ -136,6 +136,7 @@ struct FirstRecall {
   std::unordered_map<SessionId, float> session_windows;  // best Window of each session in the pool
   std::vector<Finding> findings;  // of each view by rank, kept for the paper's ranking
   std::array<float, kSupportSignals> support_signals{};
+  float support = 0.0F;  // 0..1; 0 when nothing was recalled
 };
 
 // What expansion reached, best first.

@@ -16,6 +16,7 @@
 #include "ripple/lexical_index.hpp"
 #include "ripple/params.hpp"
 #include "ripple/types.hpp"
+#include "ripple/word_vectors.hpp"
 
 namespace ripple {
 
@@ -40,10 +41,13 @@ struct Plan {
   [[nodiscard]] bool proceeds() const { return reason == StopReason::None; }
 };
 
+// What a word is worth to plan and target: its rarity here times how much it says anywhere.
+[[nodiscard]] double term_worth(TermId term, const LexicalIndex& lexical, const WordVectors& words);
+
 // evidence: recalled rows, best first; only the first options.evidence are read.
 // O(evidence x words of a unit). Reads only; may run beside other readers.
 [[nodiscard]] Plan plan_by_rules(std::span<const TermId> query_terms, const CueView& query_cues,
                                  std::span<const Row> evidence, const LexicalIndex& lexical,
-                                 const CueIndex& cues, const PlannerOptions& options);
+                                 const WordVectors& words, const CueIndex& cues, const PlannerOptions& options);
 
 }  // namespace ripple

@@ -34,7 +34,7 @@ enum class Feature : std::uint8_t {
 inline constexpr std::size_t kFeatures = 15;
 inline constexpr std::size_t kFittedFeatures = 11;
 
-// Signals from which support is estimated; see Engine::first_recall.
+// Signals from which support is estimated, see support_signals.
 inline constexpr std::size_t kSupportSignals = 4;
 
 using FeatureRow = std::array<float, kFeatures>;
@@ -43,9 +43,29 @@ using FeatureMatrix = std::vector<FeatureRow>;
 // How the date of a question compares with the time of a unit.
 enum class TimeGrain : std::uint8_t { None, Day, Week, Month, Year };
 
+// Weights of the fitted sum, and of the signals of support with their bias. They belong to an embedder; fitted by
+// cpp/tools/fit_ranking.py.
 struct RankingWeights {
-  std::array<float, kFittedFeatures> values{1.0F, 0.3F, 1.0F, 0.4F, 0.8F, 0.1F, 0.8F, 0.8F, 0.5F, -0.2F, 0.1F};
+  std::array<float, kFittedFeatures> features{};
+  std::array<float, kSupportSignals + 1> support{};
 };
+
+// Version 1, for the static embedder of the package.
+inline constexpr RankingWeights kStaticWeights{
+    {3.500F, 2.580F, 2.550F, 1.915F, 1.934F, 0.657F, 2.379F, 2.706F, 1.970F, -0.688F, 0.608F},
+    {0.0F, 0.0F, 0.0F, 0.0F, 0.0F}};
+
+// Version 1, for any other embedder; fitted with MiniLM.
+inline constexpr RankingWeights kGenericWeights{
+    {3.500F, 2.580F, 2.550F, 1.915F, 1.934F, 0.657F, 2.379F, 2.706F, 1.970F, -0.688F, 0.608F},
+    {0.0F, 0.0F, 0.0F, 0.0F, 0.0F}};
+
+// How well the pool covers the question, from raw features: the best Window, WordMatch and Context, and by how much
+// the best WordMatch of the one named speaker falls short of the best of all (0 when no one speaker is named).
+[[nodiscard]] std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw);
+
+// Logistic of the weighted signals: 0..1.
+[[nodiscard]] float support(std::span<const float, kSupportSignals> signals, const RankingWeights& weights);
 
 // Turns raw values into weighted parts; a row's score is the sum of its parts. NaN (the unit has no such value)
 // gives 0.
