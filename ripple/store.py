@@ -57,6 +57,7 @@ __all__ = [
 ]
 
 _MEMORY: Final = ":memory:"
+_LAST_TURN: Final = "SELECT * FROM turns WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
 _BY_DIGEST: Final = "SELECT id, said_at FROM units WHERE namespace = ? AND digest = ? ORDER BY id"
 
 
@@ -388,6 +389,12 @@ class Record:
         """Return those of the turns that are there, by id up."""
         with self._database.reading() as connection:
             return reading.read_turns(connection, namespace, turn_ids)
+
+    def last_turn(self, namespace: int) -> Turn | None:
+        """Return the turn that was recorded last, None in an empty namespace."""
+        with self._database.reading() as connection:
+            row = connection.execute(_LAST_TURN, id_range(namespace)).fetchone()
+        return None if row is None else turn_of(row)
 
     def units_by_digest(
         self, namespace: int, digests: Iterable[bytes]
