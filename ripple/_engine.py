@@ -5,10 +5,9 @@ The only importer of ``ripple._core``.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol
 
@@ -16,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple import _core
-from ripple.types import Cues, EdgeKind, Filter, Thresholds, UnitDraft
+from ripple.types import Cues, EdgeKind, Filter, QueryTime, Thresholds, UnitDraft
 
 __all__ = [
     "FEATURES",
@@ -85,12 +84,17 @@ def _bounds(interval: tuple[datetime | None, datetime | None] | None) -> tuple[i
     )
 
 
-_CAPITALISED = re.compile(r"(?<![.!?:\n] )(?<!^)(?<=\s)[A-Z][\w'-]*")
-
-
-def _count_capitals(content: str) -> int:
-    """Return how many distinct capitalised words stand inside sentences, at most 255."""
-    return min(255, len({word for word in _CAPITALISED.findall(content) if word != "I" and word[:2] != "I'"}))
+def _months(time: QueryTime | None) -> tuple[int, int]:
+    """Return the calendar months that a question's date lies in, in seconds; NO_TIME twice for none."""
+    if time is None:
+        return NO_TIME, NO_TIME
+    start, end = time.interval.start, time.interval.end
+    first = start.replace(day=1, hour=0, minute=0, second=0)
+    try:
+        last = (end.replace(day=28, hour=0, minute=0, second=0) + timedelta(days=4)).replace(day=1)
+    except OverflowError:
+        return NO_TIME, NO_TIME
+    return to_seconds(first), to_seconds(last) - 1
 
 
 def _bit_names(bits: int) -> tuple[str, ...]:
@@ -216,11 +220,16 @@ class NamespaceEngine:
     """
 
     def __init__(
-        self, dimension: int, thresholds: Thresholds, words: NativeStaticEmbedder, *, is_static: bool
+        self, dimension: int, thresholds: Thresholds, words: NativeStaticEmbedder, *, is_static: bool, is_english: bool
     ) -> None:
-        """Make an empty engine; ``is_static`` tells that ``words`` is the store's own embedder."""
+        """Make an empty engine.
+
+        ``is_static`` tells that ``words`` is the store's own embedder, ``is_english`` that the embedder knows
+        Latin script only.
+        """
         options = _core.EngineOptions()
         options.dimension = dimension
+        options.is_english = is_english
         options.semantic_threshold = thresholds.semantic
         self._thresholds = thresholds
         self._core = _core.Engine(options, words)
@@ -300,7 +309,6 @@ class NamespaceEngine:
             said_at=units.said_at,
             sessions=np.array([self._session(name) for name in units.sessions], np.uint32),
             flags=units.flags & (IS_QUESTION | HAS_TIME_WORD),
-            capitals=np.array([_count_capitals(content) for content in units.contents], np.uint8),
         )
 
     def _lists(
@@ -406,6 +414,7 @@ class NamespaceEngine:
             start=to_seconds(time.interval.start) if time else NO_TIME,
             end=to_seconds(time.interval.end) if time else NO_TIME,
             grain=_GRAINS.get(time.grain, _core.TimeGrain.NONE) if time else _core.TimeGrain.NONE,
+            months=_months(time),
             asks_when=cues.asks_when,
         )
 

@@ -35,7 +35,7 @@ SESSION_GAP = timedelta(hours=1)
 """Messages without a session begin a new one after this gap (RippleMem leaves it open; ours)."""
 REPEAT_WINDOW = timedelta(hours=24)
 """The same words without a grounded time are one unit inside this gap, a recurrence beyond it."""
-SUPPORT_MIN = 0.5
+SUPPORT_MIN = 0.3
 """Evidence with less support is reported as "not in memory"."""
 WRITE_BATCH = 1_000
 """Messages that are extracted, embedded and committed together."""

@@ -18,7 +18,7 @@ from ripple.config import SUPPORT_MIN
 from ripple.errors import EmbeddingError, InvalidInputError, ReadOnlyError
 from ripple.models.base import Embedder
 from ripple.models.calibration import calibrate, calibration_sample
-from ripple.models.embedders import StaticEmbedder
+from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest
 from ripple.store import Record, StoreSettings
@@ -119,6 +119,7 @@ class Memory:
                     self._thresholds,
                     self._words.native,
                     is_static=isinstance(self._embedder, StaticEmbedder),
+                    is_english=isinstance(self._embedder, (StaticEmbedder, MiniLMEmbedder)),
                 )
                 namespace = Namespace(
                     self._record,

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ripple._record import deleting, reading, selection, verify, writing
 from ripple._record.database import Change, Database
 from ripple._record.namespaces import NamespaceRow, checked_name, read_meta, write_meta
-from ripple._record.rows import ID_MASK
+from ripple._record.rows import ID_MASK, id_range, turn_of
 from ripple._record.values import (
     Batch,
     Deleted,

@@ -19,6 +19,7 @@ struct QueryArrays {
   Ids locations;
   TimeInterval time;
   TimeGrain grain = TimeGrain::None;
+  TimeInterval months;
   bool asks_when = false;
 
   [[nodiscard]] Query view() const {
@@ -28,6 +29,7 @@ struct QueryArrays {
                      .locations = view_1d(locations, "locations"),
                      .time = time},
             .time_grain = grain,
+            .months = months,
             .asks_when = asks_when};
   }
 };
@@ -68,7 +70,6 @@ struct BatchArrays {
   Offsets said_at;
   Ids sessions;
   Array<std::uint8_t> flags;
-  Array<std::uint8_t> capitals;
 
   [[nodiscard]] UnitBatch view(std::size_t dimension) const {
     return {.vectors = view_2d(vectors, static_cast<py::ssize_t>(dimension), "vectors"),
@@ -80,8 +81,7 @@ struct BatchArrays {
             .times = view_2d(times, 2, "times"),
             .said_at = view_1d(said_at, "said_at"),
             .sessions = view_1d(sessions, "sessions"),
-            .flags = view_1d(flags, "flags"),
-            .capitals = view_1d(capitals, "capitals")};
+            .flags = view_1d(flags, "flags")};
   }
 };
 
@@ -174,6 +174,7 @@ void register_options(py::module_& module) {
   py::class_<EngineOptions>(module, "EngineOptions", "Settings of one namespace's engine; defaults from params.hpp.")
       .def(py::init<>())
       .def_readwrite("dimension", &EngineOptions::dimension)
+      .def_readwrite("is_english", &EngineOptions::is_english)
       .def_property(
           "semantic_threshold", [](const EngineOptions& o) { return o.edges.semantic_threshold; },
           [](EngineOptions& o, float value) { o.edges.semantic_threshold = value; })
@@ -205,17 +206,20 @@ void register_inputs(py::module_& module) {
       .def_property_readonly("unknown_count", [](const QueryTerms& self) { return self.unknown.size(); });
   py::class_<QueryArrays>(module, "Query", "What a question asks by, as arrays; see ripple::Query.")
       .def(py::init([](Array<float> vector, const QueryTerms& terms, Ids participants, Ids locations,
-                       std::int64_t start, std::int64_t end, TimeGrain grain, bool asks_when) {
+                       std::int64_t start, std::int64_t end, TimeGrain grain,
+                       std::pair<std::int64_t, std::int64_t> months, bool asks_when) {
              return QueryArrays{std::move(vector),
                                 terms,
                                 std::move(participants),
                                 std::move(locations),
                                 {start, end},
                                 grain,
+                                {months.first, months.second},
                                 asks_when};
            }),
            py::kw_only(), py::arg("vector").noconvert(), py::arg("terms"), py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
            py::arg("end") = kNoTime, py::arg("grain") = TimeGrain::None,
+           py::arg("months") = std::pair(kNoTime, kNoTime),
            py::arg("asks_when") = false);
   py::class_<SelectionArrays>(module, "Selection", "Which units may be returned, as arrays; see ripple::Selection.")
       .def(py::init([](Ids participants, Ids locations, Ids sessions, std::optional<Ids> rows,
@@ -238,20 +242,18 @@ void register_inputs(py::module_& module) {
   py::class_<BatchArrays>(module, "UnitBatch", "Units to write, as arrays; see ripple::UnitBatch.")
       .def(py::init([](Array<float> vectors, Offsets term_indptr, Ids terms, Ids term_counts, Ids speakers,
                        Offsets participant_indptr, Ids participants, Offsets location_indptr, Ids locations,
-                       Array<std::int64_t> times, Offsets said_at, Ids sessions, Array<std::uint8_t> flags,
-                       Array<std::uint8_t> capitals) {
+                       Array<std::int64_t> times, Offsets said_at, Ids sessions, Array<std::uint8_t> flags) {
              return BatchArrays{std::move(vectors),      std::move(term_indptr),        std::move(terms),
                                 std::move(term_counts),  std::move(speakers),           std::move(participant_indptr),
                                 std::move(participants), std::move(location_indptr),    std::move(locations),
                                 std::move(times),        std::move(said_at),            std::move(sessions),
-                                std::move(flags),        std::move(capitals)};
+                                std::move(flags)};
            }),
            py::kw_only(), py::arg("vectors").noconvert(), py::arg("term_indptr").noconvert(),
            py::arg("terms").noconvert(), py::arg("term_counts").noconvert(), py::arg("speakers").noconvert(),
            py::arg("participant_indptr").noconvert(), py::arg("participants").noconvert(),
            py::arg("location_indptr").noconvert(), py::arg("locations").noconvert(), py::arg("times").noconvert(),
-           py::arg("said_at").noconvert(), py::arg("sessions").noconvert(), py::arg("flags").noconvert(),
-           py::arg("capitals").noconvert());
+           py::arg("said_at").noconvert(), py::arg("sessions").noconvert(), py::arg("flags").noconvert());
 }
 
 void register_results(py::module_& module) {
@@ -445,8 +447,8 @@ void register_engine(py::module_& module) {
   register_options(module);
   register_inputs(module);
   register_results(module);
-  module.attr("FEATURES") = py::make_tuple("window", "session", "word_match", "previous_question", "context", "dense",
-                                           "speaker", "time", "when", "question", "capitals", "expansion",
+  module.attr("FEATURES") = py::make_tuple("window", "word_match", "near_word_match", "previous_question", "context",
+                                           "dense", "speaker", "time", "when", "question", "length", "expansion",
                                            "similarity", "provenance", "anchor");
   py::class_<Engine> engine(module, "Engine", "Owns all of one namespace. Many readers beside one writer.");
   engine

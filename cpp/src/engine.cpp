@@ -124,7 +124,6 @@ void Engine::check(const UnitBatch& batch) const {
   check_length(batch.times.size(), 2 * size, "times");
   check_length(batch.sessions.size(), size, "sessions");
   check_length(batch.flags.size(), size, "flags");
-  check_length(batch.capitals.size(), size, "capitals");
   check_held(batch.participants.ids, names_[0], "participants");
   check_held(batch.locations.ids, names_[1], "locations");
   for (std::size_t i = 0; i < size; ++i) {
@@ -144,8 +143,7 @@ Row Engine::insert(const UnitBatch& batch, std::size_t i) {
   const Row row = units_.add({.speaker = batch.speakers[i],
                               .session = batch.sessions[i],
                               .said_at = batch.said_at[i],
-                              .flags = batch.flags[i],
-                              .capitals = batch.capitals[i]});
+                              .flags = batch.flags[i]});
   const auto vector = batch.vectors.subspan(i * options_.dimension, options_.dimension);
   if (!vector.empty() && !std::isnan(vector[0])) {
     vectors_.add(row, vector);

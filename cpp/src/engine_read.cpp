@@ -9,13 +9,15 @@
 #include "ripple/edge_scoring.hpp"
 #include "ripple/engine.hpp"
 #include "ripple/topk.hpp"
+#include "ripple/word_match.hpp"
 
 namespace ripple {
 
 namespace {
 
-// A question of one common word would else be divided by next to nothing (fitted with the weights).
-constexpr double kIdfMassMin = 3.0;
+// Added to the idf mass of the question; see Feature.
+constexpr double kIdfMassAdded = 8.0;
+constexpr float kLongUnitWords = 64.0F;
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
@@ -100,106 +102,94 @@ std::vector<Row> Engine::select(const Selection& selection) const {
 }
 
 double Engine::idf_mass(const QueryTerms& terms) const {
-  double mass = static_cast<double>(terms.unknown.size()) * lexical_.idf_unknown();
+  double mass = kIdfMassAdded + static_cast<double>(terms.unknown.size()) * lexical_.idf_unknown();
   for (const TermId term : terms.ids) {
     mass += lexical_.idf(term);
   }
-  return std::max(mass, kIdfMassMin);
+  return mass;
 }
 
-void Engine::add_word_matches(const QueryTerms& terms, double mass, std::span<const Row> rows,
-                              FeatureMatrix& raw) const {
-  // Words of the question with a vector or a term; best[i] per unit is the closest of its words.
-  struct Word {
-    TermId term = kNoId;
-    double idf = 0.0;
-    std::vector<float> vector;
-    std::unordered_map<TermId, float> cosines;  // to words met so far
+float Engine::trust(const QueryTerms* terms) const {
+  if (!options_.is_english || terms == nullptr) {
+    return 1.0F;
+  }
+  double all = 0.0;
+  double latin = 0.0;
+  const auto add = [&](double idf, std::string_view word) {
+    all += idf;
+    latin += is_ascii(word) ? idf : 0.0;
   };
-  std::vector<Word> words;
-  for (const TermId term : terms.ids) {
-    const auto vector = word_vectors_.vector(term);
-    words.push_back({term, lexical_.idf(term), {vector.begin(), vector.end()}, {}});
+  for (const TermId term : terms->ids) {
+    add(lexical_.idf(term), lexical_.term(term));
   }
-  for (const std::string& unknown : terms.unknown) {
-    std::vector<float> vector(words_ == nullptr ? 0 : words_->dimension());
-    if (!vector.empty() && words_->word_vector(unknown, vector)) {
-      words.push_back({kNoId, lexical_.idf_unknown(), std::move(vector), {}});
-    }
+  for (const std::string& word : terms->unknown) {
+    add(lexical_.idf_unknown(), word);
   }
-  const auto cosine = [&](Word& word, TermId other) {
-    if (word.term == other) {
-      return 1.0F;
+  return all > 0.0 ? static_cast<float>(latin / all) : 1.0F;
+}
+
+void Engine::add_word_features(const QueryTerms& terms, std::span<const Row> rows, FeatureMatrix& raw) const {
+  const double scale = 2.0 / idf_mass(terms);
+  const SessionLinks links = units_.context_links();
+  std::vector<float> window(rows.size());
+  lexical_.score_windows(terms.ids, rows, links, kWindowRadius, units_.visible(), window);
+  std::vector<Row> asking;
+  for (const Row row : rows) {
+    const Row before = links.previous[row];
+    asking.push_back(before != kNoRow && (units_.info(before).flags & kIsQuestion) != 0 ? before : kNoRow);
+  }
+  std::vector<float> asked(rows.size());
+  lexical_.score(terms.ids, asking, asked);
+  WordMatcher matcher(terms, lexical_, word_vectors_, words_.get());
+  std::unordered_map<Row, float> matches;  // neighbours are met again and again
+  const auto match = [&](Row row) {
+    if (row == kNoRow) {
+      return 0.0F;
     }
-    const auto [place, is_new] = word.cosines.try_emplace(other, 0.0F);
-    if (is_new && !word.vector.empty()) {
-      if (const auto vector = word_vectors_.vector(other); !vector.empty()) {
-        place->second = std::max(0.0F, dot(word.vector, vector));
-      }
+    const auto [place, is_new] = matches.try_emplace(row, 0.0F);
+    if (is_new) {
+      place->second = static_cast<float>(scale * matcher.match(lexical_.terms_of(row).ids));
     }
     return place->second;
   };
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    double sum = 0.0;
-    const auto held = lexical_.terms_of(rows[i]).ids;
-    for (Word& word : words) {
-      float best = 0.0F;
-      for (const TermId term : held) {
-        best = std::max(best, cosine(word, term));
-      }
-      sum += word.idf * best;
-    }
-    at(raw[i], Feature::WordMatch) = static_cast<float>(sum / mass);
+    const Row row = rows[i];
+    const float own = match(row);
+    at(raw[i], Feature::Window) = static_cast<float>(scale * window[i]);
+    at(raw[i], Feature::PreviousQuestion) = static_cast<float>(scale * asked[i]);
+    at(raw[i], Feature::WordMatch) = own;
+    at(raw[i], Feature::NearWordMatch) = std::max({own, match(links.previous[row]), match(links.next[row])});
   }
 }
 
-FeatureMatrix Engine::raw_features(const Query& query, std::span<const Row> rows,
-                                   std::unordered_map<SessionId, float>& session_windows) const {
+FeatureMatrix Engine::raw_features(const Query& query, std::span<const Row> rows) const {
   FeatureMatrix raw(rows.size(), FeatureRow{});
-  const SessionLinks links = units_.links();
   if (query.terms != nullptr) {
-    const double mass = idf_mass(*query.terms);
-    std::vector<float> window(rows.size());
-    lexical_.score_windows(query.terms->ids, rows, links, kWindowRadius, units_.visible(), window);
-    std::vector<Row> asking;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      at(raw[i], Feature::Window) = static_cast<float>(window[i] / mass);
-      const Row before = links.previous[rows[i]];
-      asking.push_back(before != kNoRow && (units_.info(before).flags & kIsQuestion) != 0 ? before : kNoRow);
-      float& best = session_windows[units_.info(rows[i]).session];
-      best = std::max(best, at(raw[i], Feature::Window));
-    }
-    std::vector<float> asked(rows.size());
-    lexical_.score(query.terms->ids, asking, asked);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      at(raw[i], Feature::PreviousQuestion) = static_cast<float>(asked[i] / mass);
-      at(raw[i], Feature::Session) = session_windows[units_.info(rows[i]).session];
-    }
-    add_word_matches(*query.terms, mass, rows, raw);
-  }
-  std::size_t named_speakers = 0;
-  for (const CueId person : query.cues.participants) {
-    named_speakers += speakers_.contains(person) ? 1 : 0;
+    add_word_features(*query.terms, rows, raw);
   }
   const auto& named = query.cues.participants;
+  const auto named_speakers =
+      std::count_if(named.begin(), named.end(), [&](CueId person) { return speakers_.contains(person); });
+  const float trusted = 3.0F * trust(query.terms);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const UnitInfo& info = units_.info(rows[i]);
     FeatureRow& features = raw[i];
     const bool has_cosine = !query.vector.empty() && vectors_.contains(rows[i]);
-    at(features, Feature::Context) = query.vector.empty() ? kNaN : 3.0F * context_cosine(query.vector, rows[i]);
-    at(features, Feature::Dense) = has_cosine ? 3.0F * vectors_.dot(query.vector, rows[i]) : kNaN;
-    at(features, Feature::Speaker) =
-        named_speakers == 1 && std::binary_search(named.begin(), named.end(), info.speaker) ? 1.0F : 0.0F;
-    at(features, Feature::Time) = time_match(query.cues.time, query.time_grain, {info.said_at, info.said_at});
+    at(features, Feature::Context) = query.vector.empty() ? kNaN : trusted * context_cosine(query.vector, rows[i]);
+    at(features, Feature::Dense) = has_cosine ? trusted * vectors_.dot(query.vector, rows[i]) : kNaN;
+    const bool is_named = named_speakers == 1 && std::binary_search(named.begin(), named.end(), info.speaker);
+    at(features, Feature::Speaker) = is_named ? 1.0F : 0.0F;
+    at(features, Feature::Time) = time_match(query.cues.time, query.months, query.time_grain, info.said_at);
     at(features, Feature::When) = query.asks_when && (info.flags & kHasTimeWord) != 0 ? 1.0F : 0.0F;
     at(features, Feature::Question) = (info.flags & kIsQuestion) != 0 ? 1.0F : 0.0F;
-    at(features, Feature::Capitals) = std::log1p(static_cast<float>(info.capitals));
+    at(features, Feature::Length) =
+        std::max(0.0F, std::log(static_cast<float>(lexical_.length(rows[i])) / kLongUnitWords));
   }
   return raw;
 }
 
 float Engine::context_cosine(std::span<const float> query, Row row) const {
-  const SessionLinks links = units_.links();
+  const SessionLinks links = units_.context_links();
   std::vector<float> sum(options_.dimension, 0.0F);
   const auto add = [&](Row neighbor, float weight) {
     if (neighbor != kNoRow && vectors_.contains(neighbor)) {
@@ -245,14 +235,13 @@ FirstRecall Engine::first_recall_locked(const Query& query, const RowMask& allow
     take(vectors_.search(query.vector, dense_size, allowed), kFoundDense);
   }
   if ((options.views & kFoundLexical) != 0 && query.terms != nullptr && !query.terms->ids.empty()) {
-    take(lexical_.search(query.terms->ids, other_size, allowed), kFoundLexical);
-    if (!is_paper) {
-      take(lexical_.search_windows(query.terms->ids, other_size, units_.links(), kWindowRadius, units_.visible(), allowed),
-           kFoundLexical);
-    }
+    take(is_paper ? lexical_.search(query.terms->ids, other_size, allowed)
+                  : lexical_.search_windows(query.terms->ids, other_size, units_.context_links(), kWindowRadius,
+                                            units_.visible(), allowed),
+         kFoundLexical);
   }
   if ((options.views & kFoundCue) != 0) {
-    take(cues_.search(query.cues, other_size, allowed), kFoundCue);
+    take(cues_.search(query.cues, is_paper ? other_size : options.pool / 2, allowed), kFoundCue);
   }
   FirstRecall first;
   std::vector<Row> rows;
@@ -270,10 +259,15 @@ FirstRecall Engine::first_recall_locked(const Query& query, const RowMask& allow
     parts = paper_parts(rows, similarity, findings, {});
     first.findings = std::move(findings);
   } else {
-    parts = raw_features(seen_by(query, options), rows, first.session_windows);
-    first.support_signals = support_signals(parts);
-    first.support = parts.empty() ? 0.0F : support(first.support_signals, options.weights);
+    const FeatureMatrix raw = raw_features(seen_by(query, options), rows);
+    parts = raw;
     weigh(parts, options.weights);
+    float best = 0.0F;
+    for (const FeatureRow& row : parts) {
+      best = std::max(best, total(row));
+    }
+    first.support_signals = support_signals(raw, best);
+    first.support = raw.empty() ? 0.0F : support(first.support_signals, options.weights);
   }
   std::vector<float> scores;
   scores.reserve(parts.size());
@@ -425,8 +419,7 @@ void Engine::rank_fitted(const Query& query, const RecallOptions& options, Recal
   const float cut = kept == 0 ? 0.0F : first.scores[kept - 1];
   const std::size_t room = options.top_k - std::min<std::size_t>(units_kept(options), options.top_k);
   const auto taken = std::span(out.expanded.rows).first(std::min(out.expanded.rows.size(), room));
-  auto session_windows = first.session_windows;
-  FeatureMatrix own = raw_features(seen_by(query, options), taken, session_windows);
+  FeatureMatrix own = raw_features(seen_by(query, options), taken);
   weigh(own, options.weights);
   std::map<Row, std::size_t> place;  // of an expanded row in `taken`
   std::vector<Row> rows;

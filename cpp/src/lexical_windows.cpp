@@ -18,7 +18,7 @@ class LexicalIndex::WindowScores {
         links_(links),
         radius_(radius),
         visible_(visible),
-        formula_(index.options_, index.average_length() * (2.0 * radius + 1.0)),
+        formula_(index.options_, index.average_length()),
         windows_(index.lengths_.size()) {}
 
   // One term after the other, ids ascending.
@@ -33,11 +33,11 @@ class LexicalIndex::WindowScores {
     const double idf = index_.idf_of(holders_.size());
     for (const Row row : holders_) {
       Window& window = windows_[row];
-      if (window.length == 0) {
+      if (window.length == 0.0) {
         touched_.push_back(row);
         window.length = length(row);
       }
-      window.score += formula_.part(idf, std::exchange(window.count, 0), window.length);
+      window.score += formula_.part(idf, std::exchange(window.count, 0), formula_.norm(window.length));
     }
   }
 
@@ -49,8 +49,8 @@ class LexicalIndex::WindowScores {
  private:
   struct Window {
     double score = 0.0;
-    std::uint32_t count = 0;   // of the current term
-    std::uint32_t length = 0;  // 0 until a term was found in it
+    double length = 0.0;      // of a member on average; 0 until a term was found in it
+    std::uint32_t count = 0;  // of the current term
   };
 
   [[nodiscard]] bool exists(Row row) const { return visible_.test(row) && index_.live_rows_.test(row); }
@@ -63,10 +63,14 @@ class LexicalIndex::WindowScores {
     window.count += times;
   }
 
-  [[nodiscard]] std::uint32_t length(Row row) const {
+  [[nodiscard]] double length(Row row) const {
     std::uint32_t total = index_.lengths_[row];
-    for_each_neighbour(row, [&](Row near) { total += index_.lengths_[near]; });
-    return total;
+    std::uint32_t members = 1;
+    for_each_neighbour(row, [&](Row near) {
+      total += index_.lengths_[near];
+      ++members;
+    });
+    return static_cast<double>(total) / members;
   }
 
   // Up to radius existing rows on each side.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace ripple {
 
@@ -37,24 +38,25 @@ void weigh(std::span<FeatureRow> rows, const RankingWeights& weights) {
   }
 }
 
-std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw) {
-  float window = 0.0F;
-  float words = 0.0F;
-  float context = 0.0F;
-  float named_words = 0.0F;
+std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw, float best_score) {
+  std::array<float, 3> named{};
+  std::array<float, 3> others{};
   bool names_speaker = false;
   for (const FeatureRow& row : raw) {
-    window = std::max(window, row[column(Feature::Window)]);
-    words = std::max(words, row[column(Feature::WordMatch)]);
-    if (!std::isnan(row[column(Feature::Context)])) {
-      context = std::max(context, row[column(Feature::Context)]);
-    }
-    if (row[column(Feature::Speaker)] > 0.0F) {
-      names_speaker = true;
-      named_words = std::max(named_words, row[column(Feature::WordMatch)]);
+    const bool is_named = row[column(Feature::Speaker)] > 0.0F;
+    names_speaker = names_speaker || is_named;
+    float words = row[column(Feature::WordMatch)];
+    for (float& kept : is_named ? named : others) {
+      if (words > kept) {
+        std::swap(words, kept);
+      }
     }
   }
-  return {window, words, context, names_speaker ? words - named_words : 0.0F};
+  if (!names_speaker) {
+    return {best_score, 0.0F, 0.0F};
+  }
+  const auto mean = [](const std::array<float, 3>& best) { return (best[0] + best[1] + best[2]) / 3.0F; };
+  return {best_score, mean(named) - mean(others), 1.0F};
 }
 
 float support(std::span<const float, kSupportSignals> signals, const RankingWeights& weights) {
@@ -73,19 +75,15 @@ float total(const FeatureRow& parts) {
   return sum;
 }
 
-float time_match(const TimeInterval& asked, TimeGrain grain, const TimeInterval& moment) {
-  if (grain == TimeGrain::None || !asked.is_grounded() || !moment.is_grounded()) {
+float time_match(const TimeInterval& asked, const TimeInterval& months, TimeGrain grain, std::int64_t moment) {
+  if (grain == TimeGrain::None || !asked.is_grounded() || moment == kNoTime) {
     return 0.0F;
   }
-  const auto intersects = [&](std::int64_t before, std::int64_t after) {
-    return moment.start <= asked.end + after && moment.end >= asked.start - before;
-  };
   if (grain == TimeGrain::Year) {
-    return intersects(0, 0) ? 0.3F : 0.0F;
+    return moment >= asked.start && moment <= asked.end ? 0.3F : 0.0F;
   }
-  const std::int64_t around = grain == TimeGrain::Month ? 0 : 15 * kDaySeconds;
-  float score = intersects(around, around) ? 1.0F : 0.0F;
-  if (grain == TimeGrain::Day && intersects(0, 7 * kDaySeconds)) {
+  float score = months.is_grounded() && moment >= months.start && moment <= months.end ? 1.0F : 0.0F;
+  if (grain == TimeGrain::Day && moment >= asked.start && moment <= asked.end + 7 * kDaySeconds) {
     score += 1.0F;
   }
   return score;

@@ -32,7 +32,7 @@ class Bm25Formula {
     const auto tf = static_cast<double>(count);
     return idf * gain_ * tf / (tf + norm);
   }
-  [[nodiscard]] double norm(std::uint32_t length) const { return base_ + slope_ * length; }
+  [[nodiscard]] double norm(double length) const { return base_ + slope_ * length; }
 
  private:
   double gain_;

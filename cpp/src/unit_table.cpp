@@ -12,6 +12,8 @@ Row UnitTable::add(const UnitInfo& info) {
   infos_.push_back(info);
   previous_.push_back(kNoRow);
   next_.push_back(kNoRow);
+  context_previous_.push_back(kNoRow);
+  context_next_.push_back(kNoRow);
   living_.set(row);
   return row;
 }
@@ -50,6 +52,18 @@ void UnitTable::reveal(Row row) {
     previous_[next_[row]] = row;
   }
   visible_.set(row);
+  update_context(row);
+}
+
+void UnitTable::update_context(Row row) {
+  const auto spoken = [this](Row other) { return other != kNoRow && infos_[other].speaker != kNoId; };
+  for (const Row other : {previous_[row], row, next_[row]}) {
+    if (other != kNoRow) {
+      const bool speaks = spoken(other);
+      context_previous_[other] = speaks && spoken(previous_[other]) ? previous_[other] : kNoRow;
+      context_next_[other] = speaks && spoken(next_[other]) ? next_[other] : kNoRow;
+    }
+  }
 }
 
 void UnitTable::remove(Row row) {
@@ -73,6 +87,13 @@ void UnitTable::remove(Row row) {
   }
   previous_[row] = kNoRow;
   next_[row] = kNoRow;
+  context_previous_[row] = kNoRow;
+  context_next_[row] = kNoRow;
+  for (const Row end : {before, after}) {
+    if (end != kNoRow) {
+      update_context(end);
+    }
+  }
   infos_[row] = UnitInfo{};
   visible_.reset(row);
   living_.reset(row);

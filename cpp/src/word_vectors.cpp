@@ -1,13 +1,18 @@
 #include "ripple/word_vectors.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace ripple {
 
+bool is_ascii(std::string_view word) {
+  return std::all_of(word.begin(), word.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 WordVectors::WordVectors(std::shared_ptr<const StaticEmbedder> words) : words_(std::move(words)) {}
 
 void WordVectors::add(TermId term, std::string_view word) {
-  if (words_ == nullptr) {
+  if (words_ == nullptr || !is_ascii(word)) {
     return;
   }
   if (term >= vectors_.size()) {

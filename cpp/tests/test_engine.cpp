@@ -34,7 +34,6 @@ struct Batch {
   std::vector<std::int64_t> said_at;
   std::vector<SessionId> sessions;
   std::vector<std::uint8_t> flags;
-  std::vector<std::uint8_t> capitals;
 
   Batch(Engine& engine, const std::vector<Said>& units) {
     for (const Said& unit : units) {
@@ -54,7 +53,6 @@ struct Batch {
       said_at.push_back(unit.said_at);
       sessions.push_back(unit.session);
       flags.push_back(0);
-      capitals.push_back(0);
     }
   }
 
@@ -68,8 +66,7 @@ struct Batch {
             .times = times,
             .said_at = said_at,
             .sessions = sessions,
-            .flags = flags,
-            .capitals = capitals};
+            .flags = flags};
   }
 };
 

@@ -29,6 +29,7 @@
 #include "ripple/types.hpp"
 #include "ripple/unit_table.hpp"
 #include "ripple/vector_index.hpp"
+#include "ripple/word_match.hpp"
 #include "ripple/word_vectors.hpp"
 
 namespace ripple {
@@ -41,6 +42,7 @@ struct EngineOptions {
   CueWalkOptions cue_walk;
   PlannerOptions planner;
   DiffusionOptions diffusion;
+  bool is_english = false;  // the embedder knows Latin script only: cosines count by the question's share of it
 };
 
 // Lists of ids, one a unit: row i is ids[indptr[i]] .. ids[indptr[i + 1]].
@@ -66,7 +68,6 @@ struct UnitBatch {
   std::span<const std::int64_t> said_at;
   std::span<const SessionId> sessions;
   std::span<const std::uint8_t> flags;
-  std::span<const std::uint8_t> capitals;
 
   [[nodiscard]] std::size_t size() const { return said_at.size(); }
 };
@@ -76,17 +77,12 @@ struct Staged {
   StagedEdges edges;
 };
 
-// The words of a question.
-struct QueryTerms {
-  std::vector<TermId> ids;           // sorted, no repeats
-  std::vector<std::string> unknown;  // words, as written, whose term no unit holds
-};
-
 struct Query {
   std::span<const float> vector;  // of the question without names; empty: no dense view
   const QueryTerms* terms = nullptr;  // of the question without names
   CueView cues;
   TimeGrain time_grain = TimeGrain::None;
+  TimeInterval months;  // the calendar months in which the question's date lies
   bool asks_when = false;
 };
 
@@ -133,7 +129,6 @@ struct FirstRecall {
   std::vector<float> scores;
   std::vector<std::uint8_t> found_by;
   FeatureMatrix parts;  // features times weight, along rows
-  std::unordered_map<SessionId, float> session_windows;  // best Window of each session in the pool
   std::vector<Finding> findings;  // of each view by rank, kept for the paper's ranking
   std::array<float, kSupportSignals> support_signals{};
   float support = 0.0F;  // 0..1; 0 when nothing was recalled
@@ -246,10 +241,10 @@ class Engine {
                                const RecallOptions& options) const;
   [[nodiscard]] TargetScores score_target(const Query& query, const Plan& plan,
                                           std::span<const float> target_vector, std::span<const Row> rows) const;
-  [[nodiscard]] FeatureMatrix raw_features(const Query& query, std::span<const Row> rows,
-                                           std::unordered_map<SessionId, float>& session_windows) const;
-  void add_word_matches(const QueryTerms& terms, double mass, std::span<const Row> rows, FeatureMatrix& raw) const;
+  [[nodiscard]] FeatureMatrix raw_features(const Query& query, std::span<const Row> rows) const;
+  void add_word_features(const QueryTerms& terms, std::span<const Row> rows, FeatureMatrix& raw) const;
   [[nodiscard]] double idf_mass(const QueryTerms& terms) const;
+  [[nodiscard]] float trust(const QueryTerms* terms) const;
   [[nodiscard]] float context_cosine(std::span<const float> query, Row row) const;
   void rank_fitted(const Query& query, const RecallOptions& options, Recalled& out) const;
   void rank_by_paper(const Query& query, const RecallOptions& options, Recalled& out) const;

@@ -13,19 +13,20 @@ namespace ripple {
 
 // Columns of a score. The first kFittedFeatures make the fitted sum; the others are added by expansion or
 // belong to the paper's formula. All are absolute: nothing is normalised over the pool, so a unit scores the same
-// whatever else was recalled (but for Session). `mass` is the summed idf of the question's words, at least 3.
+// whatever else was recalled. `mass` is the summed idf of the question's words, plus 8, so that a question of one
+// common word does not divide by next to nothing.
 enum class Feature : std::uint8_t {
-  Window,            // BM25 of the unit with its neighbours in the session as one document / mass
-  Session,           // the best Window among the pooled units of its session
-  WordMatch,         // idf-weighted best cosine of each word of the question among the unit's words / mass
-  PreviousQuestion,  // BM25 of the previous unit / mass, where that asks something
+  Window,            // 2 x BM25 of the unit with its neighbours in the session as one document / mass
+  WordMatch,         // 2 x idf-weighted best cosine of each word of the question among the unit's words / mass
+  NearWordMatch,     // the best WordMatch of the unit and its two neighbours
+  PreviousQuestion,  // 2 x BM25 of the previous unit / mass, where that asks something
   Context,           // 3 x cosine of the unit's surroundings with the question
   Dense,             // 3 x cosine of the unit with the question
   Speaker,           // said by the one speaker whom the question names
   Time,              // said when the question's date says
   When,              // names a time, and the question asks for one
   Question,          // asks something itself
-  Capitals,          // ln(1 + capitalised words inside its sentences): names things
+  Length,            // ln(words / 64) where the unit has more than 64
   Expansion,         // reached by expansion
   Similarity,        // paper: a
   Provenance,        // paper: pi
@@ -35,7 +36,7 @@ inline constexpr std::size_t kFeatures = 15;
 inline constexpr std::size_t kFittedFeatures = 11;
 
 // Signals from which support is estimated, see support_signals.
-inline constexpr std::size_t kSupportSignals = 4;
+inline constexpr std::size_t kSupportSignals = 3;
 
 using FeatureRow = std::array<float, kFeatures>;
 using FeatureMatrix = std::vector<FeatureRow>;
@@ -50,19 +51,20 @@ struct RankingWeights {
   std::array<float, kSupportSignals + 1> support{};
 };
 
-// Version 1, for the static embedder of the package.
+// Version 1, for the static embedder of the package. Fitted on LoCoMo, but for Length, which LoCoMo's short turns
+// do not touch: by hand, on BEAM's long messages.
 inline constexpr RankingWeights kStaticWeights{
-    {3.500F, 2.580F, 2.550F, 1.915F, 1.934F, 0.657F, 2.379F, 2.706F, 1.970F, -0.688F, 0.608F},
-    {0.0F, 0.0F, 0.0F, 0.0F, 0.0F}};
+    {4.198F, 2.000F, 2.132F, 2.057F, 1.743F, 0.287F, 2.679F, 3.423F, 2.148F, -0.470F, -1.5F},
+    {0.352F, 5.878F, -1.972F, -2.271F}};
 
 // Version 1, for any other embedder; fitted with MiniLM.
 inline constexpr RankingWeights kGenericWeights{
-    {3.500F, 2.580F, 2.550F, 1.915F, 1.934F, 0.657F, 2.379F, 2.706F, 1.970F, -0.688F, 0.608F},
-    {0.0F, 0.0F, 0.0F, 0.0F, 0.0F}};
+    {3.548F, 1.660F, 2.097F, 1.778F, 2.127F, 0.470F, 2.671F, 3.424F, 2.111F, -0.429F, -1.5F},
+    {0.361F, 6.052F, -2.107F, -2.306F}};
 
-// How well the pool covers the question, from raw features: the best Window, WordMatch and Context, and by how much
-// the best WordMatch of the one named speaker falls short of the best of all (0 when no one speaker is named).
-[[nodiscard]] std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw);
+// How well the pool covers the question, from raw features and total scores: the best score; where the question
+// names one speaker, the mean of the three best WordMatch of that speaker less that of all others, and 1.
+[[nodiscard]] std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw, float best_score);
 
 // Logistic of the weighted signals: 0..1.
 [[nodiscard]] float support(std::span<const float, kSupportSignals> signals, const RankingWeights& weights);
@@ -74,9 +76,10 @@ void weigh(std::span<FeatureRow> rows, const RankingWeights& weights);
 // Sum of the parts in column order.
 [[nodiscard]] float total(const FeatureRow& parts);
 
-// How well a moment fits a question's date: inside the named day, week or month 1, a day's month too, and
-// 1 more within 7 days after a named day; the year alone 0.3. PAPERS.md 5, `tm`.
-[[nodiscard]] float time_match(const TimeInterval& asked, TimeGrain grain, const TimeInterval& moment);
+// How well a moment fits a question's date: in the named month, or the month of the named day, 1, and 1 more within
+// 7 days after a named day; the year alone 0.3. PAPERS.md 5, `tm`. months: the calendar months that `asked` lies in.
+[[nodiscard]] float time_match(const TimeInterval& asked, const TimeInterval& months, TimeGrain grain,
+                               std::int64_t moment);
 
 // One way in which the paper's first recall or expansion found a unit.
 struct Finding {

@@ -24,7 +24,6 @@ struct UnitInfo {
   SessionId session = 0;
   std::int64_t said_at = kNoTime;
   std::uint8_t flags = 0;
-  std::uint8_t capitals = 0;  // distinct capitalised words that do not begin a sentence, at most 255
 };
 
 class UnitTable {
@@ -50,10 +49,18 @@ class UnitTable {
   [[nodiscard]] const RowMask& living() const { return living_; }  // visible or staged
   [[nodiscard]] SessionLinks links() const { return {previous_, next_}; }
 
+  // The same between neighbours that both have a speaker: what counts as a unit's surroundings. A unit without a
+  // speaker (a passage, a note) stands alone.
+  [[nodiscard]] SessionLinks context_links() const { return {context_previous_, context_next_}; }
+
  private:
+  void update_context(Row row);
+
   std::vector<UnitInfo> infos_;
   std::vector<Row> previous_;
   std::vector<Row> next_;
+  std::vector<Row> context_previous_;
+  std::vector<Row> context_next_;
   RowMask visible_;
   RowMask living_;
   std::unordered_map<SessionId, Row> last_;  // the last visible row of each session

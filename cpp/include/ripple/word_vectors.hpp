@@ -15,6 +15,9 @@
 
 namespace ripple {
 
+// The packaged model is English: a word with another letter is matched by its characters alone.
+[[nodiscard]] bool is_ascii(std::string_view word);
+
 class WordVectors {
  public:
   // words may be null: then no word has a vector.
