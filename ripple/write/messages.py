@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timezone
 
+from ripple._arguments import check_metadata, replace_surrogates
 from ripple.config import (
     LABEL_CHARACTERS_MAX,
-    METADATA_BYTES_MAX,
-    METADATA_DEPTH_MAX,
     NAMESPACE_CHARACTERS_MAX,
     SESSION_GAP,
     TEXT_BYTES_MAX,
@@ -20,7 +17,7 @@ from ripple.config import (
 from ripple.errors import InvalidInputError
 from ripple.types import Message
 
-__all__ = ["assign_sessions", "check_messages", "check_namespace"]
+__all__ = ["assign_sessions", "check_messages", "check_namespace", "check_text"]
 
 _KEYS = frozenset({"speaker", "role", "name", "content", "timestamp", "id", "session", "metadata"})
 _TIMESTAMP = re.compile(
@@ -37,13 +34,9 @@ def check_namespace(name: object) -> str:
     if not isinstance(name, str):
         raise InvalidInputError(f"namespace is {type(name).__name__}; it must be a string")
     if not 1 <= len(name) <= NAMESPACE_CHARACTERS_MAX:
-        raise InvalidInputError(
-            f"namespace has {len(name)} characters; it must have 1 to {NAMESPACE_CHARACTERS_MAX}"
-        )
+        raise InvalidInputError(f"namespace has {len(name)} characters; it must have 1 to {NAMESPACE_CHARACTERS_MAX}")
     if name != name.strip() or _CONTROL.search(name) or _SURROGATE.search(name):
-        raise InvalidInputError(
-            "namespace has a space at an end, a control character or a lone surrogate; remove it"
-        )
+        raise InvalidInputError("namespace has a space at an end, a control character or a lone surrogate; remove it")
     return name
 
 
@@ -69,7 +62,17 @@ def check_messages(messages: object) -> list[Message]:
         raise InvalidInputError(
             f"messages is {type(messages).__name__}; give a list of mappings with 'content', or strings"
         )
-    return [_check_message(message, index) for index, message in enumerate(messages)]
+    checked = [_check_message(message, index) for index, message in enumerate(messages)]
+    texts: dict[str, str] = {}
+    for index, message in enumerate(checked):
+        if message.message_id is None:
+            continue
+        if texts.setdefault(message.message_id, message.text) != message.text:
+            raise InvalidInputError(
+                f"messages[{index}] has the id {message.message_id!r} of an earlier message with another text;"
+                " give it an id of its own"
+            )
+    return checked
 
 
 def _check_message(message: object, index: int) -> Message:
@@ -96,26 +99,23 @@ def _check_message(message: object, index: int) -> Message:
     flags: list[str] = []
     text = _text(message.get("content"), where, flags)
     said_at = _timestamp(message.get("timestamp"), where, flags)
-    speaker = next(
-        (message[key] for key in ("speaker", "name", "role") if message.get(key) is not None), None
-    )
+    speaker = next((message[key] for key in ("speaker", "name", "role") if message.get(key) is not None), None)
     return Message(
         text=text,
         speaker=_label(speaker, f"{where}['speaker']", flags),
         said_at=said_at,
         message_id=_label(message.get("id"), f"{where}['id']", flags),
         session=_label(message.get("session"), f"{where}['session']", flags) or "",
-        metadata=_metadata(message.get("metadata"), where),
+        metadata=check_metadata(message.get("metadata"), f"{where}['metadata']"),
         flags=tuple(dict.fromkeys(flags)),
     )
 
 
-def _replace_surrogates(text: str, flags: list[str]) -> str:
-    if _SURROGATE.search(text):
+def _without_surrogates(text: str, flags: list[str]) -> str:
+    replaced = replace_surrogates(text)
+    if replaced != text:
         flags.append("replaced_surrogates")
-        # A pair that stands for one character is joined first; what is left alone is replaced.
-        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    return text
+    return replaced
 
 
 def _text(content: object, where: str, flags: list[str]) -> str:
@@ -124,20 +124,24 @@ def _text(content: object, where: str, flags: list[str]) -> str:
         for part in content:
             is_text = isinstance(part, Mapping) and part.get("type") in ("text", "input_text", "output_text")
             if not is_text or not isinstance(part.get("text"), str):
-                raise InvalidInputError(
-                    f"{where}['content'] has a part that is not text; ripple keeps text parts only"
-                )
+                raise InvalidInputError(f"{where}['content'] has a part that is not text; ripple keeps text parts only")
             parts.append(part["text"])
         content = "\n".join(parts)
-    if not isinstance(content, str):
-        raise InvalidInputError(f"{where}['content'] is {type(content).__name__}; it must be a string")
-    content = _replace_surrogates(content, flags)
-    size = len(content.encode())
+    checked = check_text(content, f"{where}['content']")
+    if checked != content:
+        flags.append("replaced_surrogates")
+    return checked
+
+
+def check_text(text: object, where: str) -> str:
+    """Return a text of at most TEXT_BYTES_MAX, lone surrogates replaced; ``where`` names it in errors."""
+    if not isinstance(text, str):
+        raise InvalidInputError(f"{where} is {type(text).__name__}; it must be a string")
+    text = replace_surrogates(text)
+    size = len(text.encode())
     if size > TEXT_BYTES_MAX:
-        raise InvalidInputError(
-            f"{where}['content'] has {size} bytes; at most {TEXT_BYTES_MAX} are taken, split the message"
-        )
-    return content
+        raise InvalidInputError(f"{where} has {size} bytes; at most {TEXT_BYTES_MAX} are taken, split the message")
+    return text
 
 
 def _label(value: object, where: str, flags: list[str]) -> str | None:
@@ -145,11 +149,9 @@ def _label(value: object, where: str, flags: list[str]) -> str | None:
         return None
     if not isinstance(value, str):
         raise InvalidInputError(f"{where} is {type(value).__name__}; it must be a string")
-    value = _replace_surrogates(value, flags)
+    value = _without_surrogates(value, flags)
     if len(value) > LABEL_CHARACTERS_MAX:
-        raise InvalidInputError(
-            f"{where} has {len(value)} characters; at most {LABEL_CHARACTERS_MAX} are taken"
-        )
+        raise InvalidInputError(f"{where} has {len(value)} characters; at most {LABEL_CHARACTERS_MAX} are taken")
     return value if value.strip() else None
 
 
@@ -162,26 +164,36 @@ def _timestamp(value: object, where: str, flags: list[str]) -> datetime | None:
         raise InvalidInputError(
             f"{where}['timestamp'] is {type(value).__name__}; give an aware datetime or an ISO 8601 string"
         )
-    if value is not None and value.tzinfo is None:
+    if value is not None and value.utcoffset() is None:
         flags.append("naive_time")
         value = value.replace(tzinfo=UTC)
     if value is not None:
-        try:
-            value.astimezone(UTC)
-            value = value.replace(microsecond=0, fold=0)
-        except (OverflowError, ValueError):
-            value = None
+        value = _with_fixed_offset(value)
     if value is None:
         flags.append("invalid_time")
     return value
 
 
+def _with_fixed_offset(moment: datetime) -> datetime | None:
+    """Return the moment to the second, its zone's offset in place of the zone; None outside the years 1 to 9999.
+
+    Python subtracts and compares two times of one zone by the clock on the wall, and finds none equal to a
+    wall time that comes twice: the first of the two is meant, and from here on it is a plain moment.
+    """
+    moment = moment.replace(microsecond=0, fold=0)
+    offset = moment.utcoffset()
+    assert offset is not None
+    try:
+        moment.astimezone(UTC)
+    except OverflowError:
+        return None
+    return moment.replace(tzinfo=timezone(offset))
+
+
 def _parse_timestamp(text: str, where: str) -> datetime | None:
     match = _TIMESTAMP.fullmatch(text.strip())
     if match is None:
-        raise InvalidInputError(
-            f"{where}['timestamp'] does not read as ISO 8601 such as 2026-04-23T19:05:00+02:00"
-        )
+        raise InvalidInputError(f"{where}['timestamp'] does not read as ISO 8601 such as 2026-04-23T19:05:00+02:00")
     year, month, day, hour, minute, second, zone = match.groups()
     clock = f"{hour or '00'}:{minute or '00'}:{second or '00'}"
     zone = "+00:00" if zone == "Z" else (zone or "")
@@ -193,52 +205,7 @@ def _parse_timestamp(text: str, where: str) -> datetime | None:
         return None
 
 
-def _metadata(value: object, where: str) -> Mapping[str, Any] | None:
-    if value is None:
-        return None
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InvalidInputError(f"{where}['metadata'] must be a mapping with string keys")
-    if _depth(value, METADATA_DEPTH_MAX) > METADATA_DEPTH_MAX:
-        raise InvalidInputError(
-            f"{where}['metadata'] is nested deeper than {METADATA_DEPTH_MAX}, or in itself"
-        )
-    try:
-        encoded = json.dumps(dict(value), allow_nan=False, ensure_ascii=True, default=_refuse)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{where}['metadata'] is not plain JSON without NaN: {error}") from error
-    if len(encoded) > METADATA_BYTES_MAX:
-        raise InvalidInputError(
-            f"{where}['metadata'] has {len(encoded)} bytes; at most {METADATA_BYTES_MAX} are taken"
-        )
-    decoded: dict[str, Any] = json.loads(encoded)
-    cleaned: dict[str, Any] = _without_surrogates(decoded)
-    return cleaned
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return _replace_surrogates(value, [])
-    if isinstance(value, dict):
-        return {_replace_surrogates(key, []): _without_surrogates(child) for key, child in value.items()}
-    if isinstance(value, list):
-        return [_without_surrogates(child) for child in value]
-    return value
-
-
-def _refuse(value: object) -> object:
-    raise TypeError(f"{type(value).__name__} is not a JSON type")
-
-
-def _depth(value: object, limit: int) -> int:
-    if limit < 0 or not isinstance(value, (Mapping, list, tuple)):
-        return 0
-    children = value.values() if isinstance(value, Mapping) else value
-    return 1 + max((_depth(child, limit - 1) for child in children), default=0)
-
-
-def assign_sessions(
-    messages: Sequence[Message], last_session: str, last_said_at: datetime | None
-) -> list[Message]:
+def assign_sessions(messages: Sequence[Message], last_session: str, last_said_at: datetime | None) -> list[Message]:
     """Give messages without a session one: a new session begins after a gap of an hour.
 
     Parameters
