@@ -105,13 +105,12 @@ def _options(settings: RecallSettings, *, is_static: bool) -> _core.RecallOption
     options = _core.RecallOptions(is_static=is_static)
     options.top_k = settings.top_k
     options.first = settings.first
+    options.pool = max(options.pool, settings.top_k)
     for name in settings.without:
         options.views &= ~_VIEWS.get(name, 0)
         options.edge_kinds &= ~_EDGE_BITS.get(name, 0)
     is_off = settings.expansion == "none" or "graph" in settings.without
-    options.expansion = (
-        _core.Expansion.NONE if is_off else _core.Expansion.__members__[settings.expansion.upper()]
-    )
+    options.expansion = _core.Expansion.NONE if is_off else _core.Expansion.__members__[settings.expansion.upper()]
     options.ranking = _core.Ranking.PAPER if settings.ranking == "paper" else _core.Ranking.FITTED
     if settings.ranking == "paper":
         options.edge_kinds &= 0b00011  # the paper's union graph: semantic and structural edges
@@ -150,9 +149,7 @@ class UnitColumns:
     def of(cls, drafts: Sequence[UnitDraft]) -> UnitColumns:
         """Return the columns of drafts."""
         times = [
-            (NO_TIME, NO_TIME)
-            if draft.time is None
-            else (to_seconds(draft.time.start), to_seconds(draft.time.end))
+            (NO_TIME, NO_TIME) if draft.time is None else (to_seconds(draft.time.start), to_seconds(draft.time.end))
             for draft in drafts
         ]
         flags = [draft.is_question * IS_QUESTION + draft.has_time_word * HAS_TIME_WORD for draft in drafts]
@@ -258,11 +255,7 @@ class NamespaceEngine:
         wanted = np.unique(np.fromiter(unit_ids, np.int64))
         known = self._unit_ids[: self._rows]
         at = np.searchsorted(known, wanted)
-        at = (
-            at[(at < self._rows) & (known[np.minimum(at, self._rows - 1)] == wanted)]
-            if self._rows
-            else at[:0]
-        )
+        at = at[(at < self._rows) & (known[np.minimum(at, self._rows - 1)] == wanted)] if self._rows else at[:0]
         return at.astype(np.uint32)
 
     def _session(self, name: str) -> int:
@@ -298,9 +291,7 @@ class NamespaceEngine:
             term_indptr=indptr,
             terms=terms,
             term_counts=counts,
-            speakers=self._core.intern(
-                _core.CueKind.PARTICIPANT, [speaker or "" for speaker in units.speakers]
-            ),
+            speakers=self._core.intern(_core.CueKind.PARTICIPANT, [speaker or "" for speaker in units.speakers]),
             participant_indptr=participants[0],
             participants=participants[1],
             location_indptr=locations[0],
@@ -311,9 +302,7 @@ class NamespaceEngine:
             flags=units.flags & (IS_QUESTION | HAS_TIME_WORD),
         )
 
-    def _lists(
-        self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]
-    ) -> tuple[npt.NDArray[np.int64], RowArray]:
+    def _lists(self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]) -> tuple[npt.NDArray[np.int64], RowArray]:
         ids = self._core.intern(kind, [name for unit in names for name in unit])
         indptr = np.zeros(len(names) + 1, np.int64)
         lists: list[RowArray] = []
@@ -493,9 +482,7 @@ class NamespaceEngine:
             stop_reason=plan.reason.name.lower(),
             anchors=tuple(self._ids(plan.anchors).tolist()),
             target=target,
-            target_participants=tuple(
-                names(_core.CueKind.PARTICIPANT, cue) for cue in plan.participants.tolist()
-            ),
+            target_participants=tuple(names(_core.CueKind.PARTICIPANT, cue) for cue in plan.participants.tolist()),
             target_locations=tuple(names(_core.CueKind.LOCATION, cue) for cue in plan.locations.tolist()),
             expanded=[Expanded(*row) for row in zip(*columns, strict=True)],
             support=float(found.support),
