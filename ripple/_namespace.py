@@ -14,14 +14,23 @@ import numpy.typing as npt
 
 from ripple._engine import EdgeArrays, NamespaceEngine, UnitColumns
 from ripple.config import WRITE_BATCH
-from ripple.errors import InvalidInputError, UnitNotFoundError
+from ripple.errors import InvalidInputError, ModelError, UnitNotFoundError
 from ripple.language.known import NamesInUse
 from ripple.language.names import KnownNames, name_key
+from ripple.language.sentences import clean_text
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest, recall
 from ripple.store import Batch, Record, WindowState
 from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, UnitDraft
-from ripple.write.ingest import EmbedTexts, IngestReport, ingest, links_of, write_drafts, write_turns
+from ripple.write.ingest import (
+    EmbedTexts,
+    IngestReport,
+    ingest,
+    links_of,
+    to_unit_rows,
+    write_drafts,
+    write_turns,
+)
 from ripple.write.messages import assign_sessions
 
 __all__ = ["Namespace"]
@@ -42,6 +51,7 @@ class Namespace:
         self._writer = threading.RLock()
         self._builder: threading.Thread | None = None
         self._is_closed = False
+        self._has_pending = False
         image = record.load(number)
         engine.load(
             image.unit_ids,
@@ -76,11 +86,22 @@ class Namespace:
         return self._engine
 
     def _resume(self) -> None:
-        """Write the units of turns that were recorded and never finished."""
+        """Write the units of turns that were recorded and never finished; none is lost when that fails."""
         with self._writer:
-            for window in self._record.windows(self.number, state=WindowState.PENDING):
+            pending = self._record.windows(self.number, state=WindowState.PENDING)
+            self._has_pending = False
+            for window in sorted(pending, key=lambda window: window.attempts):
                 turns = list(self._record.turns(self.number, window.turn_ids).values())
-                write_turns(turns, IngestReport(), windows=[window.window_id], **self._parts())
+                try:
+                    write_turns(turns, IngestReport(), windows=[window.window_id], **self._parts())
+                except (ModelError, InvalidInputError) as error:
+                    # The model may be away: the others would wait for it as long. A window that fails alone
+                    # comes last at the next attempt.
+                    reason = type(error).__name__
+                    _log.warning("window %d stays pending: %s", window.window_id, reason)
+                    self._record.mark_window(self.number, window.window_id, state=WindowState.PENDING, reason=reason)
+                    self._has_pending = True
+                    return
 
     def _parts(self) -> dict[str, Any]:
         return {
@@ -116,11 +137,15 @@ class Namespace:
         started = time.perf_counter()
         report = IngestReport()
         with self._writer:
+            if self._has_pending:
+                self._resume()
             for start in range(0, len(messages), WRITE_BATCH):
-                batch = assign_sessions(
-                    messages[start : start + WRITE_BATCH], self._last_session, self._last_said_at
-                )
-                ingest(batch, report, **self._parts())
+                batch = assign_sessions(messages[start : start + WRITE_BATCH], self._last_session, self._last_said_at)
+                try:
+                    ingest(batch, report, **self._parts())
+                except BaseException:
+                    self._has_pending = True
+                    raise
                 self._last_session, self._last_said_at = batch[-1].session, batch[-1].said_at
         self._build_in_background()
         return AddResult(
@@ -139,7 +164,9 @@ class Namespace:
         """Write a unit with new words that supersedes another; return its id."""
         with self._writer:
             old = self.unit(unit_id)
-            content = text.strip()
+            content = clean_text(text)
+            if not content:
+                raise InvalidInputError("text is empty; delete takes a unit away")
             draft = UnitDraft(
                 text=f"{old.speaker}: {content}" if old.speaker else content,
                 content=content,
@@ -164,9 +191,7 @@ class Namespace:
             self._check_link(old, new)
             added, evicted = self._engine.stage_link(old, new)
             try:
-                self._record.apply(
-                    self.number, Batch(edges_added=links_of(added), edges_evicted=links_of(evicted))
-                )
+                self._record.apply(self.number, Batch(edges_added=links_of(added), edges_evicted=links_of(evicted)))
             except BaseException:
                 self._engine.discard()
                 raise
@@ -243,7 +268,7 @@ class Namespace:
     def recall(self, request: RecallRequest, support_threshold: float) -> Recall:
         """Return the evidence for a question."""
         where = request.where
-        if where is not None and (where.metadata is not None or where.ids is not None):
+        if where is not None and _only_the_record_selects(where):
             request = replace(request, unit_ids=self._record.select(self.number, by_keys(where)).tolist())
         return recall(
             request,
@@ -255,9 +280,14 @@ class Namespace:
         )
 
     def _embed_query(self, text: str) -> npt.NDArray[np.float32] | None:
-        vector = np.asarray(self._embed([text])[0], np.float32)
-        norm = float(np.linalg.norm(vector))
-        return vector / np.float32(norm) if np.isfinite(norm) and norm > 0.0 else None
+        vector = to_unit_rows(self._embed([text]))[0]
+        return None if np.isnan(vector[0]) else vector
+
+
+def _only_the_record_selects(where: Filter) -> bool:
+    """Whether the engine, to which no name is no condition, cannot select by the filter."""
+    is_empty = () in (where.session, where.participants, where.locations)
+    return is_empty or where.metadata is not None or where.ids is not None
 
 
 def by_keys(where: Filter) -> Filter:

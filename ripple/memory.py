@@ -10,12 +10,13 @@ from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
-from ripple._arguments import check_id, check_moment, check_query, check_settings
+from ripple._arguments import check_filter, check_id, check_moment, check_query, check_settings
 from ripple._engine import UNICODE_VERSION, NamespaceEngine
 from ripple._namespace import Namespace
 from ripple.config import SUPPORT_MIN
-from ripple.errors import EmbeddingError, InvalidInputError, ReadOnlyError
+from ripple.errors import EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
 from ripple.models.base import Embedder
 from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
@@ -24,9 +25,11 @@ from ripple.read.recall import RecallRequest
 from ripple.store import Record, StoreSettings
 from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
 from ripple.write.ingest import EmbedTexts
-from ripple.write.messages import check_messages, check_namespace
+from ripple.write.messages import check_messages, check_namespace, check_text
 
 __all__ = ["Memory"]
+
+FloatArray = npt.NDArray[np.float32]
 
 
 class Memory:
@@ -140,16 +143,19 @@ class Memory:
     def _embed_texts(self) -> EmbedTexts:
         embedder = self._embedder
 
-        def embed(texts: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float32]]:
+        def embed(texts: Sequence[str]) -> FloatArray:
             if not texts:
                 return np.empty((0, embedder.dimension), np.float32)
-            vectors = np.asarray(embedder.embed(list(texts)), np.float32)
-            if vectors.shape != (len(texts), embedder.dimension):
+            try:
+                rows = embedder.embed(list(texts))
+            except ModelError:
+                raise
+            except Exception as error:  # what a user's embedder raises has no common class
                 raise EmbeddingError(
-                    f"embedder {embedder.name!r} returned the shape {vectors.shape} for {len(texts)} texts;"
-                    f" it must be ({len(texts)}, {embedder.dimension})"
-                )
-            return vectors
+                    f"embedder {embedder.name!r} failed on {len(texts)} texts with {type(error).__name__}",
+                    retryable=True,
+                ) from error
+            return _as_vectors(rows, len(texts), embedder)
 
         return embed
 
@@ -163,9 +169,7 @@ class Memory:
         with self._lock:
             self._namespaces.pop(namespace).close()
             deleted = self._record.delete_namespace(namespace)
-        return ForgetResult(
-            turns=deleted.turns, units=deleted.units, edges=deleted.edges, pending=deleted.pending
-        )
+        return ForgetResult(turns=deleted.turns, units=deleted.units, edges=deleted.edges, pending=deleted.pending)
 
     # --- writing ---
 
@@ -210,8 +214,7 @@ class Memory:
 
         The old unit stays, superseded by the new one; both cite the same turns.
         """
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidInputError("text must be a string that is not empty")
+        text = check_text(text, "text")
         return self._writable(namespace).update(check_id(unit_id), text)
 
     def link(self, old: int, new: int, *, namespace: str = "default") -> None:
@@ -227,7 +230,7 @@ class Memory:
 
         An empty filter is refused: ``delete_namespace`` deletes everything.
         """
-        if filter == Filter():
+        if check_filter(filter) in (None, Filter()):
             raise InvalidInputError("the filter is empty; use delete_namespace to delete everything")
         return self._writable(namespace).forget(filter, dry_run=dry_run)
 
@@ -295,7 +298,7 @@ class Memory:
         request = RecallRequest(
             query=check_query(query),
             settings=settings,
-            where=filter,
+            where=check_filter(filter),
             as_of=check_moment(as_of, "as_of"),
             include_superseded=include_superseded,
             now=check_moment(now, "now"),
@@ -370,6 +373,24 @@ class Memory:
     def flush(self) -> None:
         """Write the log back into the store's file; what was acknowledged is durable without it."""
         self._record.checkpoint()
+
+
+def _as_vectors(rows: object, count: int, embedder: Embedder) -> FloatArray:
+    """Return a copy as float32; a number too large for it becomes infinite, which is no vector."""
+    wanted = (count, embedder.dimension)
+    try:
+        vectors = np.asarray(rows)
+    except ValueError as error:
+        raise EmbeddingError(
+            f"embedder {embedder.name!r} returned rows of unequal length; the shape must be {wanted}"
+        ) from error
+    if vectors.shape != wanted or vectors.dtype.kind not in "fiu":
+        raise EmbeddingError(
+            f"embedder {embedder.name!r} returned {vectors.dtype} of shape {vectors.shape} for {count} texts;"
+            f" it must be real numbers of shape {wanted}"
+        )
+    with np.errstate(over="ignore"):
+        return vectors.astype(np.float32)
 
 
 def _settle_embedder(record: Record, embedder: Embedder) -> Thresholds:

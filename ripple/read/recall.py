@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,12 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple._engine import FEATURES, NamespaceEngine, RecallArrays, RecallSettings
+from ripple.errors import ModelError
 from ripple.language.known import NamesInUse
 from ripple.read.context import Reached, Recall, RecallTrace
 from ripple.read.cues import query_cues
 from ripple.types import Cues, EdgeKind, Evidence, Filter, MemoryUnit, RecallPlan, SupportTarget
 
 __all__ = ["RecallRequest", "recall"]
+
+_log = logging.getLogger(__name__)
 
 EmbedQuery = Callable[[str], "npt.NDArray[np.float32] | None"]
 FetchUnits = Callable[[Iterable[int]], Mapping[int, MemoryUnit]]
@@ -49,13 +53,24 @@ def recall(
     Parameters
     ----------
     embed
-        Gives the unit-length vector of a text, or None when it has none.
+        Gives the unit-length vector of a text, or None when it has none. When it raises ModelError the other
+        views stand in and the recall is marked ``degraded``.
     fetch
         Gives stored units with their sources by id.
     """
+    failures: list[ModelError] = []
+
+    def embed_or_none(text: str) -> npt.NDArray[np.float32] | None:
+        try:
+            return embed(text)
+        except ModelError as error:
+            _log.warning("recalled without a vector: %s", type(error).__name__)
+            failures.append(error)
+            return None
+
     started = time.perf_counter()
     cues = query_cues(request.query, engine.find_participant, engine.find_location, now=request.now)
-    vector = None if "dense" in request.settings.without else embed(cues.name_free)
+    vector = None if "dense" in request.settings.without else embed_or_none(cues.name_free)
     cued = time.perf_counter()
     found = engine.recall(
         cues,
@@ -65,7 +80,7 @@ def recall(
         as_of=request.as_of,
         include_superseded=request.include_superseded,
         unit_ids=request.unit_ids,
-        embed_target=embed,
+        embed_target=embed_or_none,
     )
     searched = time.perf_counter()
     units = fetch(found.unit_ids)
@@ -82,6 +97,7 @@ def recall(
             "core": (searched - cued) * 1e3,
             "texts": (fetched - searched) * 1e3,
         },
+        degraded=bool(failures),
     )
 
 

@@ -19,7 +19,7 @@ from ripple.store import Batch, Links, Record, StoredUnit
 from ripple.types import Message, Turn, UnitDraft
 from ripple.write.extraction import extract_rules
 
-__all__ = ["IngestReport", "embed_texts", "ingest", "links_of", "write_drafts", "write_turns"]
+__all__ = ["IngestReport", "embed_texts", "ingest", "links_of", "to_unit_rows", "write_drafts", "write_turns"]
 
 FloatArray = npt.NDArray[np.float32]
 EmbedTexts = Callable[[Sequence[str]], FloatArray]
@@ -162,14 +162,18 @@ def links_of(edges: EdgeArrays) -> Links:
 
 def embed_texts(texts: Sequence[str], embed: EmbedTexts, report: IngestReport) -> FloatArray:
     """Return unit-length vectors; a row of NaN where the embedder gave none that can be used."""
-    vectors = np.array(embed(texts), np.float32)
-    norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    with np.errstate(invalid="ignore"):
-        is_usable = np.isfinite(norms) & (norms >= _NORM_MIN) & (norms <= _NORM_MAX)
-    vectors[is_usable] /= norms[is_usable, None].astype(np.float32)
-    vectors[~is_usable] = np.nan
-    report.dropped["vector"] += int((~is_usable).sum())
+    vectors = to_unit_rows(embed(texts))
+    report.dropped["vector"] += int(np.isnan(vectors[:, 0]).sum())
     return vectors
+
+
+def to_unit_rows(vectors: FloatArray) -> FloatArray:
+    """Return the rows scaled to unit length; NaN in place of one without a direction that can be trusted."""
+    rows = vectors.astype(np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    is_usable = (norms >= _NORM_MIN) & (norms <= _NORM_MAX)
+    unit: FloatArray = np.divide(rows, norms, out=np.full_like(rows, np.nan), where=is_usable).astype(np.float32)
+    return unit
 
 
 def _digest(draft: UnitDraft) -> bytes:
@@ -195,11 +199,7 @@ def _unite_repeats(
     merges: list[tuple[int, int]] = []
     for draft, digest in zip(drafts, digests, strict=True):
         known = next(
-            (
-                unit_id
-                for unit_id, said_at in stored.get(digest, ())
-                if _is_repeat(draft, draft.said_at, said_at)
-            ),
+            (unit_id for unit_id, said_at in stored.get(digest, ()) if _is_repeat(draft, draft.said_at, said_at)),
             None,
         )
         if known is not None:
@@ -211,7 +211,7 @@ def _unite_repeats(
             continue
         place[digest] = len(fresh)
         fresh.append(draft)
-    return fresh, merges
+    return fresh, list(dict.fromkeys(merges))
 
 
 def _seconds_or_none(moment: datetime | None) -> int | None:
@@ -228,4 +228,4 @@ def _is_repeat(draft: UnitDraft, said_at: datetime | None, other: int | None) ->
 
 
 def _with_sources(draft: UnitDraft, turn_ids: Sequence[int]) -> UnitDraft:
-    return replace(draft, turn_ids=(*draft.turn_ids, *turn_ids))
+    return replace(draft, turn_ids=tuple(dict.fromkeys((*draft.turn_ids, *turn_ids))))
