@@ -38,10 +38,10 @@ def check_id(unit_id: object) -> int:
     return unit_id
 
 
-def check_count(value: object, name: str, highest: int) -> int:
-    """Return an int between 1 and ``highest``."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= highest:
-        raise InvalidInputError(f"{name} is {value!r}; it must be an int from 1 to {highest}")
+def check_count(value: object, name: str, highest: int, *, lowest: int = 1) -> int:
+    """Return an int between ``lowest`` and ``highest``."""
+    if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
+        raise InvalidInputError(f"{name} is {value!r}; it must be an int from {lowest} to {highest}")
     return value
 
 

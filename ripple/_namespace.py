@@ -227,7 +227,7 @@ class Namespace:
     def forget(self, where: Filter, *, dry_run: bool) -> ForgetResult:
         """Delete the turns that match and everything that is derived from them alone."""
         with self._writer:
-            turn_ids = self._record.select_turns(self.number, by_keys(where), name_key=name_key)
+            turn_ids = self._record.select_turns(self.number, _by_keys(where), name_key=name_key)
             forgotten = self._record.forget_turns(self.number, turn_ids.tolist(), dry_run=dry_run)
             if not dry_run:
                 self._remove(forgotten.units)
@@ -269,7 +269,7 @@ class Namespace:
         """Return the evidence for a question."""
         where = request.where
         if where is not None and _only_the_record_selects(where):
-            request = replace(request, unit_ids=self._record.select(self.number, by_keys(where)).tolist())
+            request = replace(request, unit_ids=self._record.select(self.number, _by_keys(where)).tolist())
         return recall(
             request,
             engine=self._engine,
@@ -290,7 +290,7 @@ def _only_the_record_selects(where: Filter) -> bool:
     return is_empty or where.metadata is not None or where.ids is not None
 
 
-def by_keys(where: Filter) -> Filter:
+def _by_keys(where: Filter) -> Filter:
     """Return the filter with its names as keys, as the record compares them."""
     return replace(
         where,

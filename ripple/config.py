@@ -16,6 +16,7 @@ __all__ = [
     "SESSION_GAP",
     "SUPPORT_MIN",
     "TEXT_BYTES_MAX",
+    "TOKENS_MAX",
     "TOP_K_MAX",
     "WRITE_BATCH",
     "data_directory",
@@ -31,6 +32,8 @@ METADATA_DEPTH_MAX = 32
 QUERY_CHARACTERS_MAX = 8_192
 """A longer question is cut; what is left still finds what it names."""
 TOP_K_MAX = 10_000
+TOKENS_MAX = 10_000_000
+"""Budget of a context."""
 SESSION_GAP = timedelta(hours=1)
 """Messages without a session begin a new one after this gap (RippleMem leaves it open; ours)."""
 REPEAT_WINDOW = timedelta(hours=24)
