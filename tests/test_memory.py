@@ -20,10 +20,12 @@ from ripple.errors import (
     InvalidInputError,
     ReadOnlyError,
     StoreClosedError,
+    StoreError,
     StoreLockedError,
     UnitNotFoundError,
 )
 from ripple.read.context import Recall
+from ripple.store import Record
 from ripple.types import Evidence, Filter
 
 OpenStore = Callable[..., Memory]
@@ -496,6 +498,15 @@ def test_delete_takes_the_unit_its_edges_and_its_turn(memory: Memory) -> None:
     assert memory.verify(deep=True) == []
 
 
+def test_deleted_name_explains_no_short_form_any_more(memory: Memory) -> None:
+    memory.add([said("Hello there.", NOON, "Melanie"), said("I met Mel.", NOON, "Bo")])
+    assert memory.get(2).participants == ("Bo", "Melanie")
+    memory.delete(1)
+    memory.delete(2)
+    memory.add([said("I met Mel again.", NOON, "Bo")])
+    assert memory.get(3).participants == ("Bo", "Mel")
+
+
 def test_turn_that_another_unit_cites_stays_and_is_named(memory: Memory) -> None:
     memory.add([said("The meeting is at two.", NOON)])
     memory.update(1, "The meeting is at three.")
@@ -625,6 +636,29 @@ def test_failed_embedding_loses_no_turn_and_shows_no_unit(open_store: OpenStore,
     assert texts(memory) == ["Ana: I like figs.", "Ana: I like plums.", "Ana: I like pears."]
     assert memory.stats().windows.get("pending", 0) == 0
     assert memory.verify(deep=True) == []
+
+
+def test_batch_that_cannot_be_committed_is_shown_to_nobody(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = open_store()
+    memory.add([said("I like figs.", NOON)])
+    before = shown(memory.search("figs, plums and pears"))
+
+    def full_disk(*_: object) -> None:
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Record, "apply", full_disk)
+        with pytest.raises(StoreError, match="full"):
+            memory.add([said("I like plums.", NOON)])
+        with pytest.raises(StoreError, match="full"):
+            memory.update(1, "I like pears.")
+    assert shown(memory.search("figs, plums and pears")) == before
+    memory.add([said("I like quinces.", NOON)])
+    assert texts(memory) == ["Ana: I like figs.", "Ana: I like plums.", "Ana: I like quinces."]
+    found = memory.search("plums and quinces")
+    assert {e.unit_id: e.text for e in found} == {unit.unit_id: unit.text for unit in memory.get_all()}
 
 
 def test_next_add_writes_the_units_that_a_failure_left_pending(open_store: OpenStore) -> None:
