@@ -1,0 +1,286 @@
+"""The commands of `ripple eval`: load a set, run it in memory, print the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from ripple._cli_output import AsJson, console, print_json, progress_bar
+from ripple.config import data_directory
+from ripple.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from ripple.evaluation.datasets import Dataset
+    from ripple.memory import Memory
+
+__all__ = ["eval_app"]
+
+eval_app = typer.Typer(no_args_is_help=True, help="Measure evidence recall on published sets and on stories.")
+
+
+class Expansion(StrEnum):
+    """How the neighbourhood of the anchors is searched."""
+
+    NONE = "none"
+    UNDIRECTED = "undirected"
+    TARGETED = "targeted"
+
+
+class Ranking(StrEnum):
+    """The fitted sum, or the formula of the RippleMem paper."""
+
+    DEFAULT = "default"
+    PAPER = "paper"
+
+
+class Part(StrEnum):
+    """What can be switched off."""
+
+    GRAPH = "graph"
+    STRUCTURAL = "structural"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    CUES = "cues"
+    SEQUENCE = "sequence"
+
+
+DataFile = Annotated[
+    Path, typer.Argument(help=".json or .jsonl, also gzipped; looked up under RIPPLE_DATA too.")
+]
+TopK = Annotated[int, typer.Option("--top-k", min=1, help="Units asked for.")]
+EmbedderName = Annotated[
+    str, typer.Option("--embedder", help="'static', or 'minilm:FOLDER' with its ONNX file and tokenizer.")
+]
+ExpansionKind = Annotated[Expansion, typer.Option("--expansion", help="How expansion searches.")]
+RankingKind = Annotated[Ranking, typer.Option("--ranking", help="The fitted sum or the paper's formula.")]
+Without = Annotated[
+    list[Part] | None, typer.Option("--without", help="A part to switch off; may be repeated.")
+]
+Limit = Annotated[
+    int | None, typer.Option("--limit", min=1, help="Only the first so many questions of the file.")
+]
+Scores = Annotated[
+    Path | None, typer.Option("--scores", help="Save the figures of each question to this .jsonl.")
+]
+Against = Annotated[
+    Path | None, typer.Option("--against", help="Scores of another run, compared by a paired bootstrap.")
+]
+
+
+@eval_app.command()
+def locomo(
+    file: DataFile,
+    top_k: TopK = 30,
+    embedder: EmbedderName = "static",
+    expansion: ExpansionKind = Expansion.TARGETED,
+    ranking: RankingKind = Ranking.DEFAULT,
+    without: Without = None,
+    limit: Limit = None,
+    scores: Scores = None,
+    against: Against = None,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate on a LoCoMo file in its original format; overall figures are over categories 1 to 4."""
+    from ripple.evaluation.loaders import load_locomo
+
+    options = _options(top_k, expansion, ranking, without, limit)
+    _evaluate(lambda: load_locomo(_found(file)), options, embedder, scores, against, as_json)
+
+
+@eval_app.command()
+def longmemeval(
+    file: DataFile,
+    top_k: TopK = 30,
+    embedder: EmbedderName = "static",
+    expansion: ExpansionKind = Expansion.TARGETED,
+    ranking: RankingKind = Ranking.DEFAULT,
+    without: Without = None,
+    limit: Limit = None,
+    scores: Scores = None,
+    against: Against = None,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate on a LongMemEval file: one haystack and one question an instance."""
+    from ripple.evaluation.loaders import load_longmemeval
+
+    options = _options(top_k, expansion, ranking, without, limit)
+    _evaluate(lambda: load_longmemeval(_found(file)), options, embedder, scores, against, as_json)
+
+
+@eval_app.command()
+def passages(
+    corpus: DataFile,
+    questions: DataFile,
+    top_k: TopK = 30,
+    embedder: EmbedderName = "static",
+    expansion: ExpansionKind = Expansion.TARGETED,
+    ranking: RankingKind = Ranking.DEFAULT,
+    without: Without = None,
+    limit: Limit = None,
+    scores: Scores = None,
+    against: Against = None,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate on a passage corpus and its questions (HotpotQA, MuSiQue, 2WikiMultihopQA)."""
+    from ripple.evaluation.loaders import load_passages
+
+    options = _options(top_k, expansion, ranking, without, limit)
+    _evaluate(
+        lambda: load_passages(_found(corpus), _found(questions)), options, embedder, scores, against, as_json
+    )
+
+
+@eval_app.command()
+def messages(
+    messages: DataFile,
+    questions: DataFile,
+    top_k: TopK = 30,
+    embedder: EmbedderName = "static",
+    expansion: ExpansionKind = Expansion.TARGETED,
+    ranking: RankingKind = Ranking.DEFAULT,
+    without: Without = None,
+    limit: Limit = None,
+    scores: Scores = None,
+    against: Against = None,
+    as_json: AsJson = False,
+) -> None:
+    """Evaluate on chats given as messages and questions (BEAM, MemDaily)."""
+    from ripple.evaluation.loaders import load_messages
+
+    options = _options(top_k, expansion, ranking, without, limit)
+    _evaluate(
+        lambda: load_messages(_found(messages), _found(questions)),
+        options,
+        embedder,
+        scores,
+        against,
+        as_json,
+    )
+
+
+@eval_app.command()
+def stories(
+    count: Annotated[int, typer.Option("--count", min=1, help="How many stories.")] = 40,
+    seed: Annotated[int, typer.Option("--seed", help="Names, wordings, order and dates.")] = 7,
+    embedder: EmbedderName = "static",
+    as_json: AsJson = False,
+) -> None:
+    """Tell evidence stories and report how often each way finds the missing piece in ten units."""
+    from ripple.evaluation.stories import generate_stories
+    from ripple.evaluation.story_runner import WAYS, run_stories
+
+    told = generate_stories(count, seed)
+    with _opened(embedder) as memory, progress_bar("stories") as progress:
+        figures = run_stories(told, memory, progress=progress)
+    figures |= {"seed": seed, "embedder": embedder}
+    if as_json:
+        print_json(figures)
+        return
+    table = Table("bridge", "stories", *WAYS, title="missing piece found in ten units")
+    for kind, rates in (("all", figures), *figures["by_bridge"].items()):
+        table.add_row(kind, str(rates["n"]), *(f"{rates['missing_piece'][way]:.3f}" for way in WAYS))
+    console().print(table)
+    for other in ("one_shot", "undirected"):
+        gain = figures[f"ripple_minus_{other}"]
+        console().print(f"ripple - {other}: {_interval(gain)}")
+
+
+def _found(file: Path) -> Path:
+    from ripple.evaluation.loaders import resolve_path
+
+    return resolve_path(file, data_directory())
+
+
+def _options(
+    top_k: int, expansion: Expansion, ranking: Ranking, without: list[Part] | None, limit: int | None
+) -> Any:
+    from ripple.evaluation.runner import EvalOptions
+
+    return EvalOptions(
+        top_k=top_k,
+        expansion=expansion.value,
+        ranking=ranking.value,
+        without=frozenset(part.value for part in without or ()),
+        limit=limit,
+    )
+
+
+def _opened(embedder: str) -> Memory:
+    """Return an empty memory with the embedder of that name."""
+    kind, _, folder = embedder.partition(":")
+    if (kind, bool(folder)) not in (("static", False), ("minilm", True)):
+        raise InvalidInputError(f"embedder is {embedder!r}; want 'static' or 'minilm:FOLDER'")
+    from ripple.memory import Memory
+
+    if kind == "static":
+        return Memory.open(":memory:")
+    from ripple.models.embedders import MiniLMEmbedder
+
+    return Memory.open(":memory:", embedder=MiniLMEmbedder(folder))
+
+
+def _evaluate(
+    load: Callable[[], Dataset],
+    options: Any,
+    embedder: str,
+    scores: Path | None,
+    against: Path | None,
+    as_json: bool,
+) -> None:
+    from ripple.evaluation.metrics import paired_bootstrap
+    from ripple.evaluation.runner import read_scores, run, save_scores, scores_of
+
+    figure = "recall@30"
+    other = read_scores(against, figure) if against is not None else None
+    dataset = load()
+    with _opened(embedder) as memory, progress_bar(dataset.name) as progress:
+        report = run(dataset, options, memory, progress=progress)
+    figures = dict(report.figures)
+    figures["settings"] = {**figures["settings"], "embedder": embedder}
+    if scores is not None:
+        save_scores(report, scores)
+    if other is not None:
+        figures["against"] = {"figure": figure, **asdict(paired_bootstrap(other, scores_of(report, figure)))}
+    if as_json:
+        print_json(figures)
+    else:
+        _print_figures(figures)
+
+
+def _print_figures(figures: dict[str, Any]) -> None:
+    names = [name for name in figures if name.startswith(("recall@", "whole@"))]
+    table = Table("category", "n", *names, title=f"{figures['set']}: evidence recall at k source turns")
+    for category, row in figures["by_category"].items():
+        table.add_row(category, str(row["n"]), *(_number(row.get(name)) for name in names))
+    table.add_row("all", str(figures["questions"]), *(_number(figures[name]) for name in names))
+    out = console()
+    out.print(table)
+    left_out = ", ".join(f"{count} {reason}" for reason, count in figures["left_out"].items())
+    out.print(f"left out: {left_out}")
+    edges = ", ".join(f"{count} {kind}" for kind, count in figures["edges"].items())
+    out.print(
+        f"{figures['turns']} turns in {figures['conversations']} conversations, {figures['units']} units "
+        f"({_number(figures['turns_per_unit'])} turns a unit, ceiling {_number(figures['ceiling'])})"
+    )
+    out.print(f"edges: {edges}")
+    out.print(
+        f"support AUC {_number(figures['support_auc'])}; added in {figures['add_seconds']:.2f} s; recall "
+        f"p50 {_number(figures['recall_ms']['p50'])} ms, p99 {_number(figures['recall_ms']['p99'])} ms; "
+        f"context {_number(figures['context_tokens'])} tokens"
+    )
+    if "against" in figures:
+        out.print(f"{figures['against']['figure']} against the other run: {_interval(figures['against'])}")
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _interval(gain: dict[str, float]) -> str:
+    return f"{gain['difference']:+.3f} (95 % interval {gain['low']:+.3f} to {gain['high']:+.3f})"
