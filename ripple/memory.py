@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +17,7 @@ from ripple._arguments import check_filter, check_id, check_moment, check_query,
 from ripple._engine import UNICODE_VERSION, NamespaceEngine
 from ripple._namespace import Namespace
 from ripple.config import SUPPORT_MIN
-from ripple.errors import EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
+from ripple.errors import ConfigError, EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
 from ripple.models.base import Embedder
 from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
@@ -26,6 +27,7 @@ from ripple.store import Record, StoreSettings
 from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
 from ripple.write.ingest import EmbedTexts
 from ripple.write.messages import check_messages, check_namespace, check_text
+from ripple.write.restore import ExportedNamespace, read_export, write_export
 
 __all__ = ["Memory"]
 
@@ -367,8 +369,71 @@ class Memory:
         return self._record.verify(deep=deep)
 
     def export(self, *, namespace: str = "default") -> Iterator[dict[str, Any]]:
-        """Yield a namespace as JSON-ready rows that ``restore`` takes back: turns, units, vectors, edges."""
-        return self._record.export(self._existing(namespace).number)
+        """Yield a namespace as JSON-ready rows that ``restore`` takes back.
+
+        First the namespace with the embedder's name and dimension, then turns, units with their vectors, and
+        edges, last a row of type ``"end"`` with how many there were.
+        """
+        rows = self._record.export(self._existing(namespace).number)
+        counts = {"turn": 0, "unit": 0, "edge": 0}
+        for row in rows:
+            if row["type"] == "namespace":
+                yield {**row, "embedder": self._embedder.name, "dimension": self._embedder.dimension}
+                continue
+            counts[row["type"]] += 1
+            yield row
+        yield {"type": "end", **{f"{kind}s": count for kind, count in counts.items()}}
+
+    def restore(self, rows: Iterable[Mapping[str, Any]], *, namespace: str | None = None) -> AddResult:
+        """Write what ``export`` gave into a new namespace, and return the ids.
+
+        Units keep their ids, words, people, places, times, vectors and edges; turns are counted anew.
+
+        Parameters
+        ----------
+        rows : iterable of mapping
+            As ``export`` yields them.
+        namespace : str, optional
+            The exported one's name when not given.
+
+        Raises
+        ------
+        InvalidInputError
+            A row is not as ``export`` writes it, or there is such a namespace; nothing was written.
+        ConfigError
+            The vectors are of another embedder than the store's.
+        """
+        started = time.perf_counter()
+        if self._record.is_read_only:
+            raise ReadOnlyError("the store was opened with read_only=True; open it without to write")
+        found = read_export(rows)
+        if (found.embedder, found.dimension) != (self._embedder.name, self._embedder.dimension):
+            raise ConfigError(
+                f"the export has vectors of the embedder {found.embedder!r} with dimension {found.dimension},"
+                f" the store {self._embedder.name!r} with {self._embedder.dimension}; restore it with the former"
+            )
+        name = check_namespace(found.name if namespace is None else namespace)
+        with self._lock:
+            turn_ids = self._restore(name, found)
+        return AddResult(
+            turn_ids=turn_ids,
+            unit_ids=tuple(found.drafts),
+            decisions={"add": len(found.drafts)},
+            edges_added=len(found.edges),
+            seconds=time.perf_counter() - started,
+        )
+
+    def _restore(self, name: str, found: ExportedNamespace) -> tuple[int, ...]:
+        """Write to the record alone; the engine is filled from it when the namespace is first used."""
+        if self._record.namespace(name) is not None:
+            raise InvalidInputError(f"there is a namespace {name!r} already; restore into a new one")
+        number = self._record.namespace(name, create=True)
+        assert number is not None
+        try:
+            return write_export(found, self._record, number)
+        except BaseException:
+            self._record.delete_namespace(name)
+            raise
 
     def flush(self) -> None:
         """Write the log back into the store's file; what was acknowledged is durable without it."""

@@ -19,7 +19,16 @@ from ripple.store import Batch, Links, Record, StoredUnit
 from ripple.types import Message, Turn, UnitDraft
 from ripple.write.extraction import extract_rules
 
-__all__ = ["IngestReport", "embed_texts", "ingest", "links_of", "to_unit_rows", "write_drafts", "write_turns"]
+__all__ = [
+    "IngestReport",
+    "embed_texts",
+    "ingest",
+    "links_of",
+    "stored_unit",
+    "to_unit_rows",
+    "write_drafts",
+    "write_turns",
+]
 
 FloatArray = npt.NDArray[np.float32]
 EmbedTexts = Callable[[Sequence[str]], FloatArray]
@@ -127,16 +136,7 @@ def write_drafts(
         record.apply(
             namespace,
             Batch(
-                units=[
-                    StoredUnit(
-                        unit_id=unit_id,
-                        draft=draft,
-                        participant_keys=tuple(name_key(name) for name in draft.participants),
-                        location_keys=tuple(name_key(name) for name in draft.locations),
-                        digest=_digest(draft),
-                    )
-                    for unit_id, draft in zip(unit_ids, drafts, strict=True)
-                ],
+                units=[stored_unit(unit_id, draft) for unit_id, draft in zip(unit_ids, drafts, strict=True)],
                 vectors=vectors,
                 new_sources=list(merges),
                 edges_added=links_of(added),
@@ -153,6 +153,17 @@ def write_drafts(
     report.unit_ids.extend(unit_ids)
     report.edges_added += len(added)
     report.edges_evicted += len(evicted)
+
+
+def stored_unit(unit_id: int, draft: UnitDraft) -> StoredUnit:
+    """Return a draft with its identity, as the record takes it."""
+    return StoredUnit(
+        unit_id=unit_id,
+        draft=draft,
+        participant_keys=tuple(name_key(name) for name in draft.participants),
+        location_keys=tuple(name_key(name) for name in draft.locations),
+        digest=_digest(draft),
+    )
 
 
 def links_of(edges: EdgeArrays) -> Links:
