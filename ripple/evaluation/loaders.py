@@ -10,11 +10,13 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 from ripple.errors import InvalidInputError
 from ripple.evaluation.datasets import Conversation, Dataset, Question
@@ -28,6 +30,8 @@ __all__ = [
     "read_documents",
     "resolve_path",
 ]
+
+Files = ParamSpec("Files")
 
 _UNANSWERABLE = "5"  # LoCoMo's adversarial category
 _TURN_ID = re.compile(r"D:?(\d+):(\d+)")
@@ -128,7 +132,9 @@ def read_documents(path: Path) -> Generator[Any, None, None]:
             with _open(path) as file:
                 document = json.load(file)
             yield from document if isinstance(document, list) else [document]
-    except (json.JSONDecodeError, UnicodeDecodeError, EOFError, gzip.BadGzipFile, RecursionError) as error:
+    except InvalidInputError:
+        raise
+    except (ValueError, EOFError, gzip.BadGzipFile, zlib.error, RecursionError) as error:
         raise InvalidInputError(f"{path.name} cannot be read as JSON: {error}") from error
 
 
@@ -155,6 +161,22 @@ def _field(document: Any, key: str, path: Path) -> Any:
     return document[key]
 
 
+def _as_published(load: Callable[Files, Dataset]) -> Callable[Files, Dataset]:
+    """Let a loader raise InvalidInputError also for values of other types than the published files have."""
+
+    @wraps(load)
+    def checked(*paths: Files.args, **named: Files.kwargs) -> Dataset:
+        try:
+            return load(*paths, **named)
+        except InvalidInputError:
+            raise
+        except (TypeError, ValueError, AttributeError, LookupError) as error:
+            names = " and ".join(str(getattr(path, "name", path)) for path in (*paths, *named.values()))
+            raise InvalidInputError(f"{names} is not as the set is published: {error}") from error
+
+    return checked
+
+
 def _message(content: str, message_id: str, **rest: Any) -> dict[str, Any]:
     return {"content": content, "id": message_id, **{key: value for key, value in rest.items() if value}}
 
@@ -170,6 +192,7 @@ def _timestamp(text: Any, repairs: Counter[str]) -> str | None:
     return time.isoformat()
 
 
+@_as_published
 def load_locomo(path: Path) -> Dataset:
     """Return the conversations and questions of a LoCoMo file in its original format.
 
@@ -233,6 +256,7 @@ def _locomo_gold(evidence: Any, known: set[str], repairs: Counter[str]) -> tuple
     return tuple(dict.fromkeys(gold))
 
 
+@_as_published
 def load_longmemeval(path: Path) -> Dataset:
     """Return a conversation and a question for each LongMemEval instance, published or reduced form.
 
@@ -294,6 +318,7 @@ def _longmemeval_sessions(instance: Mapping[str, Any], path: Path) -> Iterator[t
     yield from zip(map(str, ids), dates, sessions, strict=True)
 
 
+@_as_published
 def load_passages(corpus: Path, questions: Path) -> Dataset:
     """Return a passage corpus as one conversation, each passage its own session, with its questions.
 
@@ -331,6 +356,7 @@ def _known_gold(cited: Sequence[Any], known: set[str], repairs: Counter[str]) ->
     return tuple(dict.fromkeys(item for item in ids if item in known))
 
 
+@_as_published
 def load_messages(messages: Path, questions: Path) -> Dataset:
     """Return chats whose messages and questions are in two files, as BEAM and MemDaily are given here.
 
