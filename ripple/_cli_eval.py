@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
-from ripple._cli_output import AsJson, console, print_json, progress_bar
+from ripple._cli_output import AsJson, console, print_json, progress_bar, table
 from ripple.config import data_directory
 from ripple.errors import InvalidInputError
 
@@ -50,24 +49,16 @@ class Part(StrEnum):
     SEQUENCE = "sequence"
 
 
-DataFile = Annotated[
-    Path, typer.Argument(help=".json or .jsonl, also gzipped; looked up under RIPPLE_DATA too.")
-]
+DataFile = Annotated[Path, typer.Argument(help=".json or .jsonl, also gzipped; looked up under RIPPLE_DATA too.")]
 TopK = Annotated[int, typer.Option("--top-k", min=1, help="Units asked for.")]
 EmbedderName = Annotated[
     str, typer.Option("--embedder", help="'static', or 'minilm:FOLDER' with its ONNX file and tokenizer.")
 ]
 ExpansionKind = Annotated[Expansion, typer.Option("--expansion", help="How expansion searches.")]
 RankingKind = Annotated[Ranking, typer.Option("--ranking", help="The fitted sum or the paper's formula.")]
-Without = Annotated[
-    list[Part] | None, typer.Option("--without", help="A part to switch off; may be repeated.")
-]
-Limit = Annotated[
-    int | None, typer.Option("--limit", min=1, help="Only the first so many questions of the file.")
-]
-Scores = Annotated[
-    Path | None, typer.Option("--scores", help="Save the figures of each question to this .jsonl.")
-]
+Without = Annotated[list[Part] | None, typer.Option("--without", help="A part to switch off; may be repeated.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions of the file.")]
+Scores = Annotated[Path | None, typer.Option("--scores", help="Save the figures of each question to this .jsonl.")]
 Against = Annotated[
     Path | None, typer.Option("--against", help="Scores of another run, compared by a paired bootstrap.")
 ]
@@ -131,9 +122,7 @@ def passages(
     from ripple.evaluation.loaders import load_passages
 
     options = _options(top_k, expansion, ranking, without, limit)
-    _evaluate(
-        lambda: load_passages(_found(corpus), _found(questions)), options, embedder, scores, against, as_json
-    )
+    _evaluate(lambda: load_passages(_found(corpus), _found(questions)), options, embedder, scores, against, as_json)
 
 
 @eval_app.command()
@@ -182,10 +171,10 @@ def stories(
     if as_json:
         print_json(figures)
         return
-    table = Table("bridge", "stories", *WAYS, title="missing piece found in ten units")
+    rows = table("bridge", "stories", *WAYS, title="missing piece found in ten units")
     for kind, rates in (("all", figures), *figures["by_bridge"].items()):
-        table.add_row(kind, str(rates["n"]), *(f"{rates['missing_piece'][way]:.3f}" for way in WAYS))
-    console().print(table)
+        rows.add_row(kind, str(rates["n"]), *(f"{rates['missing_piece'][way]:.3f}" for way in WAYS))
+    console().print(rows)
     for other in ("one_shot", "undirected"):
         gain = figures[f"ripple_minus_{other}"]
         console().print(f"ripple - {other}: {_interval(gain)}")
@@ -197,9 +186,7 @@ def _found(file: Path) -> Path:
     return resolve_path(file, data_directory())
 
 
-def _options(
-    top_k: int, expansion: Expansion, ranking: Ranking, without: list[Part] | None, limit: int | None
-) -> Any:
+def _options(top_k: int, expansion: Expansion, ranking: Ranking, without: list[Part] | None, limit: int | None) -> Any:
     from ripple.evaluation.runner import EvalOptions
 
     return EvalOptions(
@@ -255,12 +242,12 @@ def _evaluate(
 
 def _print_figures(figures: dict[str, Any]) -> None:
     names = [name for name in figures if name.startswith(("recall@", "whole@"))]
-    table = Table("category", "n", *names, title=f"{figures['set']}: evidence recall at k source turns")
+    rows = table("category", "n", *names, title=f"{figures['set']}: evidence recall at k source turns")
     for category, row in figures["by_category"].items():
-        table.add_row(category, str(row["n"]), *(_number(row.get(name)) for name in names))
-    table.add_row("all", str(figures["questions"]), *(_number(figures[name]) for name in names))
+        rows.add_row(category, str(row["n"]), *(_number(row.get(name)) for name in names))
+    rows.add_row("all", str(figures["questions"]), *(_number(figures[name]) for name in names))
     out = console()
-    out.print(table)
+    out.print(rows)
     left_out = ", ".join(f"{count} {reason}" for reason, count in figures["left_out"].items())
     out.print(f"left out: {left_out}")
     edges = ", ".join(f"{count} {kind}" for kind, count in figures["edges"].items())

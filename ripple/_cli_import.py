@@ -18,23 +18,61 @@ __all__ = ["import_file"]
 
 _BATCH = 1_000
 
+_Group = tuple[str, list[dict[str, Any]]]  # a namespace and its messages
+
 
 def import_file(
     memory: Memory, path: Path, namespace: str | None, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
-    """Add the messages of a file and return counts.
+    """Add the messages of a file, or restore an export, and return counts.
 
-    Messages without an id get one from the file's name and their position, so that a second run takes each
-    message once: an interrupted import is resumed by running it again.
+    Every message is checked before the first is added. Those without an id get one from the file's name and
+    their position, so that a second run takes each message once: an interrupted import is resumed by running
+    it again. An export becomes a new namespace, as a whole or not at all.
     """
     file = resolve_path(path)
+    documents = read_documents(file)
+    first = next(documents, None)
+    if first is None:
+        raise InvalidInputError(f"{file.name} is empty; want messages")
+    if isinstance(first, Mapping) and first.get("type") == "namespace" and "content" not in first:
+        name = first.get("name") if namespace is None else namespace
+        return _restore(memory, file, chain([first], documents), str(name))
+    groups = list(_groups(file, first, documents, namespace))
+    _check(file, groups)
+    return _add(memory, groups, progress)
+
+
+def _restore(memory: Memory, file: Path, rows: Iterator[Any], namespace: str) -> dict[str, Any]:
+    try:
+        result = memory.restore(rows, namespace=namespace)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{file.name}: {error}") from error
+    return {
+        "messages": len(result.turn_ids),
+        "repeated": 0,
+        "rejected": 0,
+        "units": len(result.unit_ids),
+        "namespaces": [namespace],
+    }
+
+
+def _check(file: Path, groups: list[_Group]) -> None:
+    from ripple.write.messages import check_messages, check_namespace
+
+    for name, messages in groups:
+        try:
+            check_namespace(name)
+            check_messages(messages)
+        except InvalidInputError as error:
+            raise InvalidInputError(f"{file.name}: {error}") from error
+
+
+def _add(memory: Memory, groups: list[_Group], progress: Callable[[int, int], None]) -> dict[str, Any]:
     counts: dict[str, Any] = {"messages": 0, "repeated": 0, "rejected": 0, "units": 0}
     units: set[tuple[str, int]] = set()
-    names: dict[str, None] = {}
-    groups = list(_groups(file, namespace))
     total = sum(len(messages) for _, messages in groups)
     for name, messages in groups:
-        names[name] = None
         remaining = iter(messages)
         while batch := list(islice(remaining, _BATCH)):
             result = memory.add(batch, namespace=name)
@@ -43,27 +81,22 @@ def import_file(
             counts["rejected"] += result.rejected
             units.update((name, unit) for unit in result.unit_ids)
             progress(counts["messages"], total)
-    return {**counts, "units": len(units), "namespaces": list(names)}
+    return {**counts, "units": len(units), "namespaces": list(dict.fromkeys(name for name, _ in groups))}
 
 
-def _groups(file: Path, namespace: str | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _groups(file: Path, first: Any, documents: Iterator[Any], namespace: str | None) -> Iterator[_Group]:
     """Yield the messages of a file by namespace."""
-    documents = read_documents(file)
-    first = next(documents, None)
-    if first is None:
-        raise InvalidInputError(f"{file.name} is empty; want messages")
-    if isinstance(first, Mapping) and "conversation" in first and "qa" in first:
-        documents.close()
+    keys = set(first) if isinstance(first, Mapping) else set()
+    if {"conversation", "qa"} <= keys:
         yield from _conversations(load_locomo(file), namespace)
-    elif isinstance(first, Mapping) and ("haystack_sessions" in first or "sessions" in first):
-        documents.close()
+    elif keys & {"haystack_sessions", "sessions"}:
         yield from _conversations(load_longmemeval(file), namespace)
     else:
-        name = namespace or "default"
-        yield name, [_message(item, number, file) for number, item in enumerate(chain([first], documents), 1)]
+        items = enumerate(chain([first], documents), start=1)
+        yield namespace or "default", [_message(item, number, file) for number, item in items]
 
 
-def _conversations(dataset: Dataset, namespace: str | None) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def _conversations(dataset: Dataset, namespace: str | None) -> Iterator[_Group]:
     """Yield each conversation in a namespace of its name, behind ``namespace`` where that is given."""
     for conversation in dataset.conversations:
         name = conversation.name if namespace is None else f"{namespace}/{conversation.name}"
@@ -74,7 +107,7 @@ def _message(item: Any, number: int, file: Path) -> dict[str, Any]:
     if isinstance(item, str):
         item = {"content": item}
     if not isinstance(item, Mapping):
-        raise InvalidInputError(
-            f"{file.name}, message {number}, is {type(item).__name__}; want an object or text"
-        )
-    return {"id": f"{file.name}:{number}", **item}
+        raise InvalidInputError(f"{file.name}, message {number}, is {type(item).__name__}; want an object or text")
+    if item.get("id") is None:
+        item = {**item, "id": f"{file.name}:{number}"}
+    return dict(item)

@@ -20,6 +20,7 @@ __all__ = [
     "TOP_K_MAX",
     "WRITE_BATCH",
     "data_directory",
+    "store_directory",
 ]
 
 TEXT_BYTES_MAX = 1 << 20
@@ -48,3 +49,8 @@ def data_directory() -> Path | None:
     """Return the folder of evaluation data that ``RIPPLE_DATA`` names, or None."""
     value = os.environ.get("RIPPLE_DATA", "")
     return Path(value) if value else None
+
+
+def store_directory() -> Path:
+    """Return the store that the command line works on: what ``RIPPLE_STORE`` names, else ``agent.ripple`` here."""
+    return Path(os.environ.get("RIPPLE_STORE") or "agent.ripple")
