@@ -112,4 +112,19 @@ TEST_CASE("a builder, readers and a writer share the index under a shared mutex"
   CHECK(found >= 475);  // recall@10 of .95
 }
 
-TEST_CASE("adopting needs a graph") { CHECK_THROWS_AS(VectorIndex(4).adopt_graph(), std::logic_error); }
+TEST_CASE("adopting a graph that was dropped meanwhile does nothing") {
+  VectorIndex index(4, {.exact_below = 20});
+  std::mt19937 random(9);
+  for (Row row = 0; row < 30; ++row) {
+    index.add(row, clustered(random, 4));
+  }
+  CHECK(index.build_step(30));
+  index.adopt_graph();
+  CHECK(index.build_step(30));
+  for (Row row = 0; row < 25; ++row) {
+    index.remove(row);
+  }
+  CHECK_FALSE(index.has_graph());
+  index.adopt_graph();
+  CHECK_FALSE(index.has_graph());
+}

@@ -61,6 +61,16 @@ def test_vectors_are_scaled_to_unit_length_and_copied():
     assert index.dot(np.array([1.0, 0.0], np.float32), 6) == 0.0
 
 
+def test_what_was_read_out_comes_back_bit_for_bit():
+    random = np.random.default_rng(4)
+    index = _core.VectorIndex(384)
+    for row in range(0, 100, 2):
+        index.add(row, random.standard_normal(384).astype(np.float32))
+        index.add(row + 1, index.vector(row))
+        assert index.vector(row + 1).tobytes() == index.vector(row).tobytes()
+    assert index.stats()["distinct"] == 50
+
+
 def test_search_orders_by_score_down_then_row_up():
     index = _core.VectorIndex(2)
     for row, vector in [(4, (0, 1)), (1, (1, 0)), (3, (1, 0)), (2, (-1, 0)), (9, (1, 1))]:
@@ -278,6 +288,26 @@ def test_what_changes_between_the_steps_is_in_the_new_graph(vectors):
         assert index.search(vectors[row], 1, everything)[0].tolist() == [row]
     for row in (3, 500):
         assert row not in index.search(vectors[row], 20, everything)[0]
+
+
+def test_a_slot_that_fills_behind_the_builder_is_in_the_new_graph(vectors):
+    index = filled_index(vectors[:600], exact_below=100)
+    build(index)
+    index.remove(20)  # its entry stays in the first graph
+    index.build_step(300)
+    index.add(20, vectors[20])  # takes up the old entry; the builder has passed it
+    build(index)
+    assert index.stats() == {"rows": 600, "distinct": 600, "graph_entries": 600, "graph_deleted": 0}
+    for row in range(0, 600, 2):
+        index.remove(row)
+    build(index)  # frees the slots of the removed rows
+    index.build_step(100)
+    index.add(700, vectors[700])  # into a free slot, which the builder may have passed
+    index.add(701, vectors[701])
+    build(index)
+    assert index.stats() == {"rows": 302, "distinct": 302, "graph_entries": 302, "graph_deleted": 0}
+    for row in (700, 701):
+        assert index.search(vectors[row], 1, mask_of(range(ROWS)))[0].tolist() == [row]
 
 
 def test_a_vector_that_comes_back_takes_up_its_entry(vectors):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 def to_unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     wide = vector.astype(np.float64)
-    return np.asarray(wide / np.sqrt((wide * wide).sum()), np.float32)
+    length = np.sqrt((wide * wide).sum())
+    return np.asarray(wide if abs(length - 1.0) <= 1e-6 else wide / length, np.float32)
 
 
 @dataclass

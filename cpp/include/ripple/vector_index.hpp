@@ -37,9 +37,10 @@ class VectorIndex {
   VectorIndex& operator=(VectorIndex&&) noexcept;
   ~VectorIndex();
 
-  // Copies the vector and scales it to unit length. Throws before any change: DimensionMismatchError for
-  // another length; std::invalid_argument for NaN, inf, a norm below 1e-12 or above 1e12, and a row that is
-  // held already. O(dimension), and one insertion into the graph where there is one.
+  // Copies the vector and scales it to unit length; within 1e-6 of it, it is kept bit for bit. Throws before
+  // any change: DimensionMismatchError for another length; std::invalid_argument for NaN, inf, a norm below
+  // 1e-12 or above 1e12, and a row that is held already. O(dimension), and one insertion into the graph where
+  // there is one.
   void add(Row row, std::span<const float> vector);
 
   // Nothing happens when the row is not held.
@@ -74,8 +75,8 @@ class VectorIndex {
   // covers everything. Vectors that are added, removed or revived between the steps are taken care of.
   bool build_step(std::size_t rows);
 
-  // Puts the built graph in place of the old one, after adding what came since the last step.
-  // std::logic_error when none is being built.
+  // Puts the built graph in place of the old one, after adding what came since the last step. Nothing happens
+  // when none is being built: an index that shrinks below half of exact_below drops both.
   void adopt_graph();
 
   [[nodiscard]] bool has_graph() const { return graph_ != nullptr; }
