@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,9 +39,15 @@ using HitArrays = std::pair<py::array_t<Row>, py::array_t<float>>;
   return {to_array(std::move(rows)), to_array(std::move(scores))};
 }
 
-[[nodiscard]] RowMask to_mask(const Rows& rows, const char* name) {
+// None stands for all live rows.
+using OptionalRows = std::optional<Rows>;
+
+[[nodiscard]] RowMask to_mask(const LexicalIndex& index, const OptionalRows& rows, const char* name) {
+  if (!rows) {
+    return index.live_rows();
+  }
   RowMask mask;
-  for (const Row row : view_1d(rows, name)) {
+  for (const Row row : view_1d(*rows, name)) {
     mask.set(row);
   }
   return mask;
@@ -126,11 +133,12 @@ void register_searches(py::class_<LexicalIndex>& index) {
   index
       .def(
           "search",
-          [](const LexicalIndex& self, const TermIds& query, std::size_t k, const Rows& allowed) {
-            return to_arrays(self.search(view_1d(query, "query"), k, to_mask(allowed, "allowed")));
+          [](const LexicalIndex& self, const TermIds& query, std::size_t k, const OptionalRows& allowed) {
+            return to_arrays(self.search(view_1d(query, "query"), k, to_mask(self, allowed, "allowed")));
           },
-          py::arg("query").noconvert(), py::arg("k"), py::arg("allowed").noconvert(),
-          "The k best of the allowed rows by BM25: rows and scores, score down then row up.")
+          py::arg("query").noconvert(), py::arg("k"), py::arg("allowed").noconvert() = py::none(),
+          "The k best of the allowed rows (None: all live ones) by BM25: rows and scores, score down then "
+          "row up.")
       .def(
           "score",
           [](const LexicalIndex& self, const TermIds& query, const Rows& rows) {
@@ -142,27 +150,28 @@ void register_searches(py::class_<LexicalIndex>& index) {
       .def(
           "search_windows",
           [](const LexicalIndex& self, const TermIds& query, std::size_t k, const Rows& previous,
-             const Rows& next, std::uint32_t radius, const Rows& visible, const Rows& allowed) {
+             const Rows& next, std::uint32_t radius, const OptionalRows& visible,
+             const OptionalRows& allowed) {
             return to_arrays(self.search_windows(
                 view_1d(query, "query"), k, {view_1d(previous, "previous"), view_1d(next, "next")}, radius,
-                to_mask(visible, "visible"), to_mask(allowed, "allowed")));
+                to_mask(self, visible, "visible"), to_mask(self, allowed, "allowed")));
           },
           py::arg("query").noconvert(), py::arg("k"), py::arg("previous").noconvert(),
-          py::arg("next").noconvert(), py::arg("radius"), py::arg("visible").noconvert(),
-          py::arg("allowed").noconvert(),
+          py::arg("next").noconvert(), py::arg("radius"), py::arg("visible").noconvert() = py::none(),
+          py::arg("allowed").noconvert() = py::none(),
           "As search(), each row with its `radius` visible neighbours on both sides as one document.")
       .def(
           "score_windows",
           [](const LexicalIndex& self, const TermIds& query, const Rows& rows, const Rows& previous,
-             const Rows& next, std::uint32_t radius, const Rows& visible) {
+             const Rows& next, std::uint32_t radius, const OptionalRows& visible) {
             std::vector<float> scores(view_1d(rows, "rows").size());
             self.score_windows(view_1d(query, "query"), view_1d(rows, "rows"),
                                {view_1d(previous, "previous"), view_1d(next, "next")}, radius,
-                               to_mask(visible, "visible"), scores);
+                               to_mask(self, visible, "visible"), scores);
             return to_array(std::move(scores));
           },
           py::arg("query").noconvert(), py::arg("rows").noconvert(), py::arg("previous").noconvert(),
-          py::arg("next").noconvert(), py::arg("radius"), py::arg("visible").noconvert(),
+          py::arg("next").noconvert(), py::arg("radius"), py::arg("visible").noconvert() = py::none(),
           "Window scores of the given rows.");
 }
 

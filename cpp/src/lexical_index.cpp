@@ -1,7 +1,6 @@
 #include "ripple/lexical_index.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <cmath>
 #include <stdexcept>
@@ -31,11 +30,6 @@ constexpr std::size_t kCompactAbove = 1'024;  // entries in holes below which co
     }
   }
   return terms;
-}
-
-[[nodiscard]] auto find_row(auto& postings, Row row) {
-  return std::lower_bound(postings.begin(), postings.end(), row,
-                          [](const Posting& posting, Row wanted) { return posting.row < wanted; });
 }
 
 [[nodiscard]] std::invalid_argument row_error(Row row, const char* fault) {
@@ -150,7 +144,7 @@ void LexicalIndex::remove(Row row) {
   for (std::size_t i = document.begin; i < document.begin + document.terms; ++i) {
     TermState& term = terms_[ids_[i]];
     term.postings.erase(find_row(term.postings, row));
-    term.df -= is_live ? 1 : 0;
+    term.df -= 1;
     if (term.postings.empty()) {
       vocabulary_.erase(ids_[i]);
       term = TermState{};
@@ -234,76 +228,14 @@ std::span<const Posting> LexicalIndex::postings(TermId term) const {
   return term < terms_.size() ? std::span<const Posting>(terms_[term].postings) : std::span<const Posting>{};
 }
 
-// Scores are summed block of rows by block of rows, so that the sums stay in the first cache and nothing of
-// the size of the store is cleared for a query.
-class LexicalIndex::BlockScores {
- public:
-  BlockScores(const LexicalIndex& index, std::span<const TermId> query, const RowMask& allowed)
-      : formula_(index.options_, index.average_length()), lengths_(index.lengths_), allowed_(allowed) {
-    for (const TermId id : distinct_terms(query)) {
-      lists_.push_back({index.postings(id), index.idf(id)});
-    }
-  }
-
-  [[nodiscard]] std::vector<ScoredRow> best(std::size_t k) && {
-    TopK best(k);
-    for (Row base = next_row(); base != kNoRow; base = next_row()) {
-      base -= base % kBlock;
-      for (List& list : lists_) {
-        add_block(list, base);
-      }
-      for (const Row row : touched_) {
-        best.push({row, static_cast<float>(std::exchange(sums_[row - base], 0.0))});
-      }
-      touched_.clear();
-    }
-    return best.take();
-  }
-
- private:
-  static constexpr Row kBlock = 2'048;
-
-  struct List {
-    std::span<const Posting> rest;
-    double idf = 0.0;
-  };
-
-  // The first row that any list still holds; kNoRow at the end.
-  [[nodiscard]] Row next_row() const {
-    Row first = kNoRow;
-    for (const List& list : lists_) {
-      first = list.rest.empty() ? first : std::min(first, list.rest.front().row);
-    }
-    return first;
-  }
-
-  void add_block(List& list, Row base) {
-    std::size_t used = 0;
-    for (; used < list.rest.size() && list.rest[used].row - base < kBlock; ++used) {
-      const auto [row, count] = list.rest[used];
-      if (!allowed_.test(row)) {
-        continue;
-      }
-      double& sum = sums_[row - base];
-      if (sum == 0.0) {
-        touched_.push_back(row);
-      }
-      sum += formula_.part(list.idf, count, lengths_[row]);
-    }
-    list.rest = list.rest.subspan(used);
-  }
-
-  Bm25Formula formula_;
-  std::span<const std::uint32_t> lengths_;
-  const RowMask& allowed_;
-  std::vector<List> lists_;  // term ids ascending: the order of summation
-  std::array<double, kBlock> sums_{};
-  std::vector<Row> touched_;
-};
-
 std::vector<ScoredRow> LexicalIndex::search(std::span<const TermId> query, std::size_t k,
                                             const RowMask& allowed) const {
-  return BlockScores(*this, query, allowed).best(k);
+  std::vector<WeightedPostings> lists;
+  for (const TermId term : distinct_terms(query)) {
+    lists.push_back({postings(term), idf(term)});
+  }
+  BlockSearch search({options_, average_length()}, allowed, [&](Row row) { return lengths_[row]; });
+  return search.best(std::move(lists), k);
 }
 
 void LexicalIndex::score(std::span<const TermId> query, std::span<const Row> rows,
@@ -318,7 +250,7 @@ void LexicalIndex::score(std::span<const TermId> query, std::span<const Row> row
       const auto found = std::lower_bound(document.ids.begin(), document.ids.end(), id);
       if (found != document.ids.end() && *found == id) {
         const auto at = static_cast<std::size_t>(found - document.ids.begin());
-        total += formula.part(idf(id), document.counts[at], length(rows[i]));
+        total += formula.part(idf(id), document.counts[at], formula.norm(length(rows[i])));
       }
     }
     out[i] = static_cast<float>(total);

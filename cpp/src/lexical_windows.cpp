@@ -17,15 +17,17 @@ class LexicalIndex::WindowScores {
       : index_(index),
         links_(links),
         radius_(radius),
-        visible_(visible),
+        existing_(visible),
         formula_(index.options_, index.average_length()),
-        windows_(index.lengths_.size()) {}
+        windows_(index.lengths_.size()) {
+    existing_.intersect(index.live_rows_);
+  }
 
   // One term after the other, ids ascending.
   void accumulate(TermId term) {
     holders_.clear();
     for (const Posting& posting : index_.postings(term)) {
-      if (exists(posting.row)) {
+      if (existing_.test(posting.row)) {
         count(posting.row, posting.count);
         for_each_neighbour(posting.row, [&](Row row) { count(row, posting.count); });
       }
@@ -52,8 +54,6 @@ class LexicalIndex::WindowScores {
     double length = 0.0;      // of a member on average; 0 until a term was found in it
     std::uint32_t count = 0;  // of the current term
   };
-
-  [[nodiscard]] bool exists(Row row) const { return visible_.test(row) && index_.live_rows_.test(row); }
 
   void count(Row row, std::uint32_t times) {
     Window& window = windows_[row];
@@ -84,7 +84,7 @@ class LexicalIndex::WindowScores {
   void visit_along(std::span<const Row> link, Row row, Visit&& visit) const {
     for (std::uint32_t found = 0; found < radius_ && row < link.size();) {
       row = link[row];
-      if (exists(row)) {
+      if (existing_.test(row)) {
         ++found;
         visit(row);
       }
@@ -94,7 +94,7 @@ class LexicalIndex::WindowScores {
   const LexicalIndex& index_;
   SessionLinks links_;
   std::uint32_t radius_;
-  const RowMask& visible_;
+  RowMask existing_;
   Bm25Formula formula_;
   std::vector<Window> windows_;  // by row
   std::vector<Row> holders_;     // of the current term

@@ -77,6 +77,7 @@ class LexicalIndex {
 
   // Live units, terms, and df among live units (0 for an id not in the vocabulary).
   [[nodiscard]] std::size_t size() const { return live_; }
+  [[nodiscard]] const RowMask& live_rows() const { return live_rows_; }
   [[nodiscard]] std::size_t vocabulary_size() const { return vocabulary_.size(); }
   [[nodiscard]] std::uint32_t df(TermId term) const;
 
