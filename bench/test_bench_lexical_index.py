@@ -116,7 +116,7 @@ class Postings:
             counts = np.zeros(len(self.lengths))
             counts[self.rows[part]] = self.counts[part]
             tf = window_sums(counts)
-            scores += self.idf(np.count_nonzero(tf)) * (K1 + 1) * tf / (tf + norms)
+            scores += self.idf(int(np.count_nonzero(tf))) * (K1 + 1) * tf / (tf + norms)
         return self.top(scores)
 
 

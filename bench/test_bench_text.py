@@ -1,8 +1,9 @@
 """Cutting texts into terms and names into keys.
 
-Data: 20,000 English sentences drawn from Python's own documentation (pydoc_data), as many Chinese ones of 300
-characters in random order, seed 20260423. Rivals: a regular expression with snowballstemmer (what a program in
-Python would use), unicodedata for keys. `extra_info` holds tokens and bytes, so tokens a second can be had.
+Data: 20,000 English sentences drawn from Python's own documentation (pydoc_data), as many Chinese ones of
+300 characters in random order, seed 20260423. Rivals: a regular expression with snowballstemmer (what
+programs in Python use), unicodedata for keys. `extra_info` holds tokens and bytes, so tokens a second can
+be had.
 
     python -P -m pytest bench/test_bench_text.py
 """

@@ -4,90 +4,85 @@
 #include <vector>
 
 #include "ripple/lexical_index.hpp"
-#include "ripple/topk.hpp"
 #include "term_query.hpp"
 
 namespace ripple {
 
-// Scores of every visible window that holds a query term, by row.
-class LexicalIndex::WindowScores {
+// The windows of visible rows as documents: which hold a term and how often, and how long they are.
+class LexicalIndex::Windows {
  public:
-  WindowScores(const LexicalIndex& index, const SessionLinks& links, std::uint32_t radius,
-               const RowMask& visible)
-      : index_(index),
-        links_(links),
-        radius_(radius),
-        existing_(visible),
-        formula_(index.options_, index.average_length()),
-        windows_(index.lengths_.size()) {
+  Windows(const LexicalIndex& index, const SessionLinks& links, std::uint32_t radius, const RowMask& visible)
+      : index_(index), links_(links), radius_(radius), existing_(visible), counts_(index.lengths_.size()) {
     existing_.intersect(index.live_rows_);
   }
 
-  // One term after the other, ids ascending.
-  void accumulate(TermId term) {
-    holders_.clear();
+  [[nodiscard]] Bm25Formula formula() const {
+    return {index_.options_, index_.average_length()};
+  }
+
+  // One posting for each window that holds the term, in row order.
+  [[nodiscard]] std::vector<Posting> postings(TermId term) {
+    std::vector<Posting> windows;
     for (const Posting& posting : index_.postings(term)) {
       if (existing_.test(posting.row)) {
-        count(posting.row, posting.count);
-        for_each_neighbour(posting.row, [&](Row row) { count(row, posting.count); });
+        for_each_in_window(posting.row, [&](Row row) {
+          if (counts_[row] == 0) {
+            windows.push_back({row, 0});
+          }
+          counts_[row] += posting.count;
+        });
       }
     }
-    const double idf = index_.idf_of(holders_.size());
-    for (const Row row : holders_) {
-      Window& window = windows_[row];
-      if (window.length == 0.0) {
-        touched_.push_back(row);
-        window.length = length(row);
-      }
-      window.score += formula_.part(idf, std::exchange(window.count, 0), formula_.norm(window.length));
+    for (Posting& window : windows) {
+      window.count = std::exchange(counts_[window.row], 0);
     }
-  }
-
-  [[nodiscard]] float score(Row row) const {
-    return row < windows_.size() ? static_cast<float>(windows_[row].score) : 0.0F;
-  }
-  [[nodiscard]] const std::vector<Row>& touched() const { return touched_; }
-
- private:
-  struct Window {
-    double score = 0.0;
-    double length = 0.0;      // of a member on average; 0 until a term was found in it
-    std::uint32_t count = 0;  // of the current term
-  };
-
-  void count(Row row, std::uint32_t times) {
-    Window& window = windows_[row];
-    if (window.count == 0) {
-      holders_.push_back(row);
+    // Sessions mostly lie in one piece; then the windows were met in row order.
+    const auto by_row = [](const Posting& a, const Posting& b) { return a.row < b.row; };
+    if (!std::is_sorted(windows.begin(), windows.end(), by_row)) {
+      std::sort(windows.begin(), windows.end(), by_row);
     }
-    window.count += times;
+    return windows;
   }
 
+  // Of a member on average.
   [[nodiscard]] double length(Row row) const {
-    std::uint32_t total = index_.lengths_[row];
-    std::uint32_t members = 1;
-    for_each_neighbour(row, [&](Row near) {
+    std::uint32_t total = 0;
+    std::uint32_t members = 0;
+    for_each_in_window(row, [&](Row near) {
       total += index_.lengths_[near];
       ++members;
     });
     return static_cast<double>(total) / members;
   }
 
-  // Up to radius existing rows on each side.
-  template <class Visit>
-  void for_each_neighbour(Row row, Visit&& visit) const {
-    visit_along(links_.previous, row, visit);
-    visit_along(links_.next, row, visit);
+ private:
+  // The next existing row along a link; kNoRow at the end of the session.
+  [[nodiscard]] Row step(std::span<const Row> link, Row row) const {
+    do {
+      row = row < link.size() ? link[row] : kNoRow;
+    } while (row != kNoRow && !existing_.test(row));
+    return row;
   }
 
+  // In session order: row, which exists, and up to radius existing rows on each side.
   template <class Visit>
-  void visit_along(std::span<const Row> link, Row row, Visit&& visit) const {
-    for (std::uint32_t found = 0; found < radius_ && row < link.size();) {
-      row = link[row];
-      if (existing_.test(row)) {
-        ++found;
-        visit(row);
+  void for_each_in_window(Row row, Visit&& visit) const {
+    Row near = row;
+    std::uint32_t steps = radius_;  // from the first row of the window to the last
+    for (std::uint32_t back = 0; back < radius_; ++back, ++steps) {
+      const Row before = step(links_.previous, near);
+      if (before == kNoRow) {
+        break;
       }
+      near = before;
+    }
+    visit(near);
+    for (; steps > 0; --steps) {
+      near = step(links_.next, near);
+      if (near == kNoRow) {
+        break;
+      }
+      visit(near);
     }
   }
 
@@ -95,38 +90,41 @@ class LexicalIndex::WindowScores {
   SessionLinks links_;
   std::uint32_t radius_;
   RowMask existing_;
-  Bm25Formula formula_;
-  std::vector<Window> windows_;  // by row
-  std::vector<Row> holders_;     // of the current term
-  std::vector<Row> touched_;
+  std::vector<std::uint32_t> counts_;  // by row, of the term at hand; all 0 between calls
 };
 
 std::vector<ScoredRow> LexicalIndex::search_windows(std::span<const TermId> query, std::size_t k,
                                                     const SessionLinks& links, std::uint32_t radius,
                                                     const RowMask& visible, const RowMask& allowed) const {
-  WindowScores windows(*this, links, radius, visible);
+  Windows windows(*this, links, radius, visible);
+  std::vector<std::vector<Posting>> postings;
+  std::vector<WeightedPostings> lists;
   for (const TermId term : distinct_terms(query)) {
-    windows.accumulate(term);
+    postings.push_back(windows.postings(term));
+    lists.push_back({postings.back(), idf_of(postings.back().size())});
   }
-  TopK best(k);
-  for (const Row row : windows.touched()) {
-    if (allowed.test(row)) {
-      best.push({row, windows.score(row)});
-    }
-  }
-  return best.take();
+  BlockSearch search(windows.formula(), allowed, [&](Row row) { return windows.length(row); });
+  return search.best(std::move(lists), k);
 }
 
 void LexicalIndex::score_windows(std::span<const TermId> query, std::span<const Row> rows,
                                  const SessionLinks& links, std::uint32_t radius, const RowMask& visible,
                                  std::span<float> out) const {
   assert(rows.size() == out.size());
-  WindowScores windows(*this, links, radius, visible);
+  Windows windows(*this, links, radius, visible);
+  const Bm25Formula formula = windows.formula();
+  std::vector<double> totals(rows.size());
   for (const TermId term : distinct_terms(query)) {
-    windows.accumulate(term);
+    const std::vector<Posting> postings = windows.postings(term);
+    const double idf = idf_of(postings.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (const auto found = find_row(postings, rows[i]); found != postings.end() && found->row == rows[i]) {
+        totals[i] += formula.part(idf, found->count, formula.norm(windows.length(rows[i])));
+      }
+    }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    out[i] = windows.score(rows[i]);
+    out[i] = static_cast<float>(totals[i]);
   }
 }
 

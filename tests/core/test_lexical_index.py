@@ -11,6 +11,7 @@ from reference.lexical import NO_ROW, Document, ShadowIndex, links, ranked
 from ripple import _core
 
 K1, B = float(np.float32(0.9)), float(np.float32(0.4))
+Hits = list[tuple[int, float]]
 WORDS = ["pear", "plum", "fig", "kiwi", "date", "lime"]
 
 
@@ -30,7 +31,7 @@ def ids_of(index: _core.LexicalIndex, text: str) -> np.ndarray:
     return index.lookup(text)[0]
 
 
-def search(index: _core.LexicalIndex, text: str, k: int = 10, allowed: Iterable[int] | None = None) -> list:
+def search(index: _core.LexicalIndex, text: str, k: int = 10, allowed: Iterable[int] | None = None) -> Hits:
     allowed = range(len(index)) if allowed is None else allowed
     rows, scores = index.search(ids_of(index, text), k, rows_of(allowed))
     assert rows.dtype == np.uint32

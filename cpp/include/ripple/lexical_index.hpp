@@ -129,8 +129,7 @@ class LexicalIndex {
     Row surface_row = kNoRow;  // whose text gave the surface: it goes with that row
   };
 
-  class WindowScores;
-  class BlockScores;
+  class Windows;
 
   [[nodiscard]] State state(Row row) const {
     return row < documents_.size() ? documents_[row].state : State::Absent;
