@@ -1,4 +1,5 @@
 // The window (w2) half of the lexical index: units scored together with their neighbours in the session.
+#include <algorithm>
 #include <cassert>
 #include <utility>
 #include <vector>
@@ -14,10 +15,6 @@ class LexicalIndex::Windows {
   Windows(const LexicalIndex& index, const SessionLinks& links, std::uint32_t radius, const RowMask& visible)
       : index_(index), links_(links), radius_(radius), existing_(visible), counts_(index.lengths_.size()) {
     existing_.intersect(index.live_rows_);
-  }
-
-  [[nodiscard]] Bm25Formula formula() const {
-    return {index_.options_, index_.average_length()};
   }
 
   // One posting for each window that holds the term, in row order.
@@ -44,7 +41,7 @@ class LexicalIndex::Windows {
     return windows;
   }
 
-  // Of a member on average.
+  // Of a member on average: a window is compared with the average unit, however many it holds.
   [[nodiscard]] double length(Row row) const {
     std::uint32_t total = 0;
     std::uint32_t members = 0;
@@ -103,7 +100,7 @@ std::vector<ScoredRow> LexicalIndex::search_windows(std::span<const TermId> quer
     postings.push_back(windows.postings(term));
     lists.push_back({postings.back(), idf_of(postings.back().size())});
   }
-  BlockSearch search(windows.formula(), allowed, [&](Row row) { return windows.length(row); });
+  BlockSearch search({options_, average_length()}, allowed, [&](Row row) { return windows.length(row); });
   return search.best(std::move(lists), k);
 }
 
@@ -112,7 +109,7 @@ void LexicalIndex::score_windows(std::span<const TermId> query, std::span<const 
                                  std::span<float> out) const {
   assert(rows.size() == out.size());
   Windows windows(*this, links, radius, visible);
-  const Bm25Formula formula = windows.formula();
+  const Bm25Formula formula(options_, average_length());
   std::vector<double> totals(rows.size());
   for (const TermId term : distinct_terms(query)) {
     const std::vector<Posting> postings = windows.postings(term);

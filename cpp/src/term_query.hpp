@@ -36,7 +36,7 @@ class Bm25Formula {
         base_(double{options.k1} * (1.0 - double{options.b})),
         slope_(double{options.k1} * double{options.b} / average_length) {}
 
-  [[nodiscard]] double norm(std::uint32_t length) const { return base_ + slope_ * length; }
+  [[nodiscard]] double norm(double length) const { return base_ + slope_ * length; }
   [[nodiscard]] double part(double idf, std::uint32_t count, double norm) const {
     const auto tf = static_cast<double>(count);
     return idf * gain_ * tf / (tf + norm);

@@ -61,18 +61,18 @@ def test_bm25_of_three_units_worked_out_by_hand() -> None:
     assert search(index, "plum")[0] == (2, pytest.approx(pear * 2 * 2 / (2 + 1.25)))
 
 
-def test_window_scores_of_three_units_worked_out_by_hand() -> None:
-    # One session, radius 1: windows of 3, 6 and 5 words, average 2 * 3; k1 = 1, b = 0.5: norms .75, 1, 11/12.
-    index = index_of("pear", "pear plum", "plum plum fig", k1=1.0, b=0.5)
-    everything = rows_of(range(3))
-    previous, following = links([[0, 1, 2]], 3)
-    query = ids_of(index, "fig pear")
-    rows, scores = index.search_windows(query, 9, previous, following, 1, everything, everything)
-    all_hold, two_hold = math.log(1 + 0.5 / 3.5), math.log(1 + 1.5 / 2.5)
+def test_window_scores_of_four_units_worked_out_by_hand() -> None:
+    # Two sessions, radius 1: windows of 3, 6, 5 and 2 words in 2, 3, 2 and 1 members, so 1.5, 2, 2.5 and 2 a
+    # member; average 2; k1 = 1, b = 0.5: norms 0.875, 1, 1.125 and 1.
+    index = index_of("pear", "pear plum", "plum plum fig", "fig kiwi", k1=1.0, b=0.5)
+    previous, following = links([[0, 1, 2], [3]], 4)
+    rows, scores = index.search_windows(ids_of(index, "fig pear"), 9, previous, following, 1)
+    three_hold = math.log(1 + 1.5 / 3.5)
     expected = {
-        0: all_hold * 2 * 2 / (2 + 0.75),
-        1: all_hold * 2 * 2 / (2 + 1) + two_hold * 2 / 2,
-        2: all_hold * 2 / (1 + 11 / 12) + two_hold * 2 / (1 + 11 / 12),
+        0: three_hold * 2 * 2 / (2 + 0.875),
+        1: three_hold * 2 * 2 / (2 + 1) + three_hold * 2 / 2,
+        2: three_hold * 2 / (1 + 1.125) * 2,
+        3: three_hold * 2 / 2,
     }
     assert dict(zip(rows.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected)
     assert rows.tolist() == sorted(expected, key=lambda row: -expected[row])
