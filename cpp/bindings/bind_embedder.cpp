@@ -1,5 +1,5 @@
 #include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
+#include <pybind11/typing.h>
 
 #include <limits>
 #include <memory>
@@ -20,7 +20,7 @@ struct Texts {
   std::vector<std::string_view> views;
 };
 
-[[nodiscard]] Texts unpack_texts(const py::list& list) {
+[[nodiscard]] Texts unpack_texts(const py::typing::List<py::str>& list) {
   Texts texts;
   texts.owners.reserve(list.size());
   texts.views.reserve(list.size());
@@ -46,7 +46,8 @@ struct Texts {
   return texts;
 }
 
-[[nodiscard]] py::array_t<float> embed_texts(const StaticEmbedder& embedder, const py::list& list) {
+[[nodiscard]] py::array_t<float> embed_texts(const StaticEmbedder& embedder,
+                                             const py::typing::List<py::str>& list) {
   const Texts texts = unpack_texts(list);
   const std::size_t dimension = embedder.dimension();
   std::vector<float> vectors;

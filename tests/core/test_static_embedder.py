@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ripple
 from reference import static_embedder as twin
 from ripple import _core
 from ripple.errors import CorruptStoreError
@@ -25,6 +26,9 @@ PIECES = (
 
 VOCABULARY_AT = 28 + len("small")
 SCALES_AT = VOCABULARY_AT + sum(1 + len(p.encode()) for p in PIECES)
+
+PACKAGED = Path(ripple.__file__).parent / "data" / "static-en-1.bin"
+Packaged = tuple[_core.StaticEmbedder, twin.StaticModel]
 
 
 def small_model(dimension: int = 8) -> twin.StaticModel:
@@ -87,9 +91,7 @@ def test_text_without_a_known_piece_has_no_vector(small: _core.StaticEmbedder, t
         ("İ", "i"),
     ],
 )
-def test_texts_that_read_the_same_have_the_same_vector(
-    small: _core.StaticEmbedder, text: str, same: str
-) -> None:
+def test_texts_that_read_the_same_have_the_same_vector(small: _core.StaticEmbedder, text: str, same: str) -> None:
     got = small.embed([text, same])
     assert np.isfinite(got).all()
     assert np.array_equal(got[0], got[1])
@@ -117,6 +119,26 @@ TEXTS = st.lists(
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_embed_equals_the_twin(small: _core.StaticEmbedder, texts: list[str]) -> None:
     assert_like_twin(small.embed(texts), twin.embed(small_model(), texts))
+
+
+@given(TEXTS)
+@settings(max_examples=30, deadline=None, derandomize=True)
+def test_packaged_model_equals_the_twin(packaged: Packaged, texts: list[str]) -> None:
+    embedder, model = packaged
+    assert_like_twin(embedder.embed(texts), twin.embed(model, texts))
+
+
+@pytest.fixture(scope="module")
+def packaged() -> Packaged:
+    return _core.StaticEmbedder(str(PACKAGED)), twin.read_model(PACKAGED.read_bytes())
+
+
+def test_code_points_fold_as_in_the_twin(packaged: Packaged) -> None:
+    embedder, model = packaged
+    codes = [c for c in range(0x3400) if unicodedata.ucd_3_2_0.category(chr(c)) not in ("Cn", "Cs")]
+    codes += [*range(0xF900, 0xFA00), 0xAC00, 0xAC01, 0xD7A3, 0xFFFD, 0x2F800]
+    texts = [f"a{chr(code)}b" for code in codes]
+    assert_like_twin(embedder.embed(texts), twin.embed(model, texts))
 
 
 def test_embedding_the_empty_list_gives_no_rows(small: _core.StaticEmbedder) -> None:
