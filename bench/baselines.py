@@ -120,9 +120,7 @@ def measure(dataset: Dataset, flavour: Flavour) -> dict[str, object]:
 
 def main() -> None:
     """Print the figures of one set as JSON."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     loaders: dict[str, Callable[..., Dataset]] = {
         "locomo": load_locomo,
         "longmemeval": load_longmemeval,

@@ -35,9 +35,7 @@ def make_edges(count: int) -> Edges:
     keys = np.stack([np.minimum(starts, ends), np.maximum(starts, ends), kinds], axis=1)
     keys = np.unique(keys[starts != ends], axis=0)
     weights = rng.uniform(0.6, 1.0, len(keys)).astype(np.float32)
-    return Edges(
-        keys[:, 0].astype(np.uint32), keys[:, 1].astype(np.uint32), keys[:, 2].astype(np.uint8), weights
-    )
+    return Edges(keys[:, 0].astype(np.uint32), keys[:, 1].astype(np.uint32), keys[:, 2].astype(np.uint8), weights)
 
 
 @functools.cache

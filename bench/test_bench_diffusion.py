@@ -125,6 +125,4 @@ def test_select_support(benchmark: BenchmarkFixture, size: int, rival: str) -> N
         _, scores, _, index = benchmark(_core.select_support, zone, semantic, structural)
     else:
         index, scores = benchmark(select_in_numpy, hops, strengths, rows, (semantic, structural))
-    assert [(score, i) for _, score, _, i in expected] == list(
-        zip(scores.tolist(), index.tolist(), strict=True)
-    )
+    assert [(score, i) for _, score, _, i in expected] == list(zip(scores.tolist(), index.tolist(), strict=True))

@@ -196,9 +196,7 @@ def test_bm25s(benchmark: BenchmarkFixture, size: int) -> None:
     retriever = bm25s.BM25(method="lucene", k1=K1, b=B)
     retriever.index([text.split() for text in corpus(size).texts()], show_progress=False)
     queries = [[list(map(word, query))] for query in corpus(size).queries]
-    found = run(
-        benchmark, size, lambda i: retriever.retrieve(queries[i], k=TOP_K, show_progress=False).documents[0]
-    )
+    found = run(benchmark, size, lambda i: retriever.retrieve(queries[i], k=TOP_K, show_progress=False).documents[0])
     check_words(size, found)
 
 

@@ -38,9 +38,7 @@ def embedder(model_path: Path) -> _core.StaticEmbedder:
 
 
 @pytest.mark.benchmark(group="sentences")
-def test_bench_core_sentences(
-    benchmark: Any, embedder: _core.StaticEmbedder, model: twin.StaticModel
-) -> None:
+def test_bench_core_sentences(benchmark: Any, embedder: _core.StaticEmbedder, model: twin.StaticModel) -> None:
     sample = calibration_sample()
     texts = (sample * (SENTENCES // len(sample) + 1))[:SENTENCES]
     vectors = benchmark(embedder.embed, texts)

@@ -95,9 +95,7 @@ def test_exact_scan(benchmark, engine, rows):
     search = {"ripple": lambda q: index.search_exact(q, K, everything)[0], "numpy": by_numpy}[engine]
     found = benchmark(all_queries, search)
     note(benchmark, rows)
-    assert (
-        mean_recall(found, [nearest_rows(matrix, q, K) for q in queries()]) > 0.999
-    )  # rounding at the border
+    assert mean_recall(found, [nearest_rows(matrix, q, K) for q in queries()]) > 0.999  # rounding at the border
 
 
 @pytest.mark.parametrize("rows", [50_000])

@@ -9,7 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from ripple._engine import FITTED_FEATURES, RecallSettings
+from ripple._columns import RecallSettings
+from ripple._engine import FITTED_FEATURES
 from ripple.config import METADATA_BYTES_MAX, METADATA_DEPTH_MAX, QUERY_CHARACTERS_MAX, TOP_K_MAX
 from ripple.errors import InvalidInputError
 from ripple.types import Filter

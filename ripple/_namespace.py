@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import EdgeArrays, NamespaceEngine, UnitColumns
+from ripple._columns import EdgeArrays, UnitColumns
+from ripple._engine import NamespaceEngine
 from ripple.config import WRITE_BATCH
 from ripple.errors import InvalidInputError, ModelError, UnitNotFoundError
 from ripple.language.known import NamesInUse

@@ -272,7 +272,8 @@ class Memory:
         expansion : {"targeted", "undirected", "none"}
             How the neighbourhood of the anchors is searched; the last two are for comparisons.
         first : int, optional
-            How many of ``top_k`` stay with first recall whatever expansion finds; four fifths by default.
+            How many of ``top_k`` stay with first recall whatever expansion finds; by default all but the last
+            fifth, two at most.
         ranking : {"default", "paper"}
             The fitted sum, or RippleMem's formula and view sizes.
         without : set of {"graph", "structural", "lexical", "dense", "cues", "sequence"}

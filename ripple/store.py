@@ -159,8 +159,7 @@ class Record:
         known = self._settings
         if known is not None and replace(settings, thresholds=known.thresholds) != known:
             raise ConfigError(
-                f"the store was made with {_named(known)}, not with {_named(settings)}; "
-                "open it with the former"
+                f"the store was made with {_named(known)}, not with {_named(settings)}; open it with the former"
             )
         if known != settings:
             with self._database.changing() as change:
@@ -343,14 +342,10 @@ class Record:
             if not (plan.units or plan.turns or edges_added):
                 return replace(report, sequence=self._database.sequence)
             with self._changing(namespace, erases=True) as (change, row):
-                edges = deleting.delete_planned(
-                    change.connection, row, plan, self._dead_message_key, change.sequence
-                )
+                edges = deleting.delete_planned(change.connection, row, plan, self._dead_message_key, change.sequence)
                 writing.insert_edges(change.connection, row, edges_added or Links.of(), change.sequence)
             self._database.erase()
-            return replace(
-                report, edges=edges, pending=self._database.is_erasure_pending, sequence=change.sequence
-            )
+            return replace(report, edges=edges, pending=self._database.is_erasure_pending, sequence=change.sequence)
 
     def checkpoint(self) -> bool:
         """Write the log back and finish a pending erasure; False when a reader keeps it from ending."""
@@ -396,9 +391,7 @@ class Record:
             row = connection.execute(_LAST_TURN, id_range(namespace)).fetchone()
         return None if row is None else turn_of(row)
 
-    def units_by_digest(
-        self, namespace: int, digests: Iterable[bytes]
-    ) -> dict[bytes, list[tuple[int, int | None]]]:
+    def units_by_digest(self, namespace: int, digests: Iterable[bytes]) -> dict[bytes, list[tuple[int, int | None]]]:
         """Return for each digest that units have their ids and the second UTC at which each was said."""
         found: dict[bytes, list[tuple[int, int | None]]] = {}
         with self._database.reading() as connection:

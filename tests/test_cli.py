@@ -109,7 +109,7 @@ def test_recall_explains_itself(ripple, told):
 
 
 def test_recall_gives_a_prompt(ripple, told):
-    code, out, _ = ripple("recall", STORY.question, "--context", 60, "--store", told)
+    code, out, _ = ripple("recall", STORY.question, "--context", 100, "--store", told)
     assert code == 0
     assert out.startswith("Memories (quoted data")
     assert "Sam: You two should try Harbor Grill for dinner." in out

@@ -359,9 +359,7 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path):
             time.sleep(generator.uniform(0, 0.05))
             child.kill()
             lines += child.stdout.read().splitlines()
-        acknowledged = [
-            line.split() for line in lines if line.strip() and line.split()[0] in ("added", "deleted")
-        ]
+        acknowledged = [line.split() for line in lines if line.strip() and line.split()[0] in ("added", "deleted")]
         for what, _, unit_id in (fields for fields in acknowledged if len(fields) == 3):
             (alive.add if what == "added" else alive.discard)(int(unit_id))
         with Record.open(tmp_path / "a") as record:
@@ -779,9 +777,7 @@ class RecordMachine(RuleBasedStateMachine):
             if link[0] != link[1]
         }
         evicted = (
-            data.draw(st.lists(st.sampled_from(sorted(self.edges[number])), max_size=3))
-            if self.edges[number]
-            else []
+            data.draw(st.lists(st.sampled_from(sorted(self.edges[number])), max_size=3)) if self.edges[number] else []
         )
         merged = (
             [(u, data.draw(st.sampled_from(turns))) for u in data.draw(st.sets(st.sampled_from(known)))]
@@ -812,9 +808,7 @@ class RecordMachine(RuleBasedStateMachine):
             del self.units[number][unit_id]
         for turn_id in turns:
             self.dead[number].add(self.texts[number].pop(turn_id)[0])
-        self.edges[number] = {
-            key: weight for key, weight in self.edges[number].items() if units.isdisjoint(key[:2])
-        }
+        self.edges[number] = {key: weight for key, weight in self.edges[number].items() if units.isdisjoint(key[:2])}
 
     @rule(which=st.integers(0, 1), data=st.data())
     def delete_units(self, which: int, data: st.DataObject) -> None:
@@ -885,6 +879,4 @@ class RecordMachine(RuleBasedStateMachine):
 
 
 TestRecordMachine = RecordMachine.TestCase
-TestRecordMachine.settings = settings(
-    max_examples=12, stateful_step_count=20, deadline=None, derandomize=True
-)
+TestRecordMachine.settings = settings(max_examples=12, stateful_step_count=20, deadline=None, derandomize=True)

@@ -94,9 +94,7 @@ def test_a_repeated_message_changes_nothing(home):
     assert (unchanged.sequence, unchanged.windows) == (again.sequence, ())
 
 
-@pytest.mark.parametrize(
-    "messages", [[message("other", "m1")], [message("ok", "m2"), message("not ok", "m2")]]
-)
+@pytest.mark.parametrize("messages", [[message("other", "m1")], [message("ok", "m2"), message("not ok", "m2")]])
 def test_an_id_met_with_another_text_is_refused_before_anything_is_written(home, messages):
     record, namespace = home
     record.add_turns(namespace, [message("hello", "m1")])
@@ -115,9 +113,7 @@ def test_a_naive_time_and_nan_metadata_are_refused(home):
     assert record.stats().turns == 0
 
 
-@given(
-    st.datetimes(timezones=st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes))))
-)
+@given(st.datetimes(timezones=st.integers(-1439, 1439).map(lambda minutes: timezone(timedelta(minutes=minutes)))))
 @BOUNDED
 def test_any_aware_datetime_comes_back_with_its_zone(said):
     record, namespace = open_configured(":memory:")
@@ -276,9 +272,7 @@ def test_the_image_holds_every_unit_as_columns(home):
         stored_unit(2, [2], content="two", speaker=None, participants=(), said_at=None, session=""),
     ]
     vectors = np.array([[1, 2, 3, 4], [np.nan] * 4], dtype=np.float64)
-    sequence = record.apply(
-        namespace, Batch(units, vectors, edges_added=Links.of([(2, 1, EdgeKind.TERM, 0.5)]))
-    )
+    sequence = record.apply(namespace, Batch(units, vectors, edges_added=Links.of([(2, 1, EdgeKind.TERM, 0.5)])))
     image = record.load(namespace)
     assert image.sequence == sequence
     assert image.unit_ids.tolist() == list(ids)
@@ -291,9 +285,7 @@ def test_the_image_holds_every_unit_as_columns(home):
     assert image.said_at.tolist() == [int(DAY.timestamp()), NO_TIME]
     assert image.flags.tolist() == [2 | 4, 0]
     assert (image.edges.src.tolist(), image.edges.dst.tolist()) == ([1], [2])
-    dtypes = [
-        a.dtype for a in (image.vectors, image.times, image.flags, image.edges.kind, image.edges.weight)
-    ]
+    dtypes = [a.dtype for a in (image.vectors, image.times, image.flags, image.edges.kind, image.edges.weight)]
     assert dtypes == [np.float32, np.int64, np.uint8, np.uint8, np.float32]
 
 
@@ -542,20 +534,15 @@ def test_an_export_is_json_and_can_be_written_back(home):
         edges = [line for line in lines if line["type"] == "edge"]
         said = {line["turn_id"]: datetime.fromisoformat(line["said_at"]) for line in turns}
         assert set(said.values()) == {DAY}
-        messages = [
-            message(line["text"], line["message_id"], said_at=said[line["turn_id"]]) for line in turns
-        ]
+        messages = [message(line["text"], line["message_id"], said_at=said[line["turn_id"]]) for line in turns]
         new = {
             line["turn_id"]: turn.turn_id
             for line, turn in zip(turns, copied.add_turns(number, messages).turns, strict=True)
         }
-        unit_ids = dict(
-            zip([line["unit_id"] for line in units], copied.reserve_unit_ids(number, 5), strict=True)
-        )
+        unit_ids = dict(zip([line["unit_id"] for line in units], copied.reserve_unit_ids(number, 5), strict=True))
         nothing = np.full(DIMENSION, np.nan, np.float32)
         vectors = [
-            np.frombuffer(base64.b64decode(line["vector"]), "<f4") if line["vector"] else nothing
-            for line in units
+            np.frombuffer(base64.b64decode(line["vector"]), "<f4") if line["vector"] else nothing for line in units
         ]
         copied.apply(
             number,
@@ -571,8 +558,7 @@ def test_an_export_is_json_and_can_be_written_back(home):
                 ],
                 np.array(vectors),
                 edges_added=Links.of(
-                    (unit_ids[e["src"]], unit_ids[e["dst"]], EdgeKind[e["kind"].upper()], e["weight"])
-                    for e in edges
+                    (unit_ids[e["src"]], unit_ids[e["dst"]], EdgeKind[e["kind"].upper()], e["weight"]) for e in edges
                 ),
             ),
         )

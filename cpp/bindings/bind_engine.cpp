@@ -1,147 +1,14 @@
 // Engine: one namespace behind arrays. Unpack, check, release the GIL, call, pack.
 #include <pybind11/stl.h>
 
-#include "arrays.hpp"
-#include "ripple/engine.hpp"
+#include "engine_arrays.hpp"
 
 namespace ripple::bindings {
 
 namespace {
 
-using Ids = Array<std::uint32_t>;
-using Offsets = Array<std::int64_t>;
-
-// Array arguments of a query, kept alive beside the views.
-struct QueryArrays {
-  Array<float> vector;
-  QueryTerms terms;
-  Ids participants;
-  Ids locations;
-  TimeInterval time;
-  TimeGrain grain = TimeGrain::None;
-  TimeInterval months;
-  bool asks_when = false;
-
-  [[nodiscard]] Query view() const {
-    return {.vector = view_1d(vector, "vector"),
-            .terms = &terms,
-            .cues = {.participants = view_1d(participants, "participants"),
-                     .locations = view_1d(locations, "locations"),
-                     .time = time},
-            .time_grain = grain,
-            .months = months,
-            .asks_when = asks_when};
-  }
-};
-
-struct SelectionArrays {
-  Ids participants;
-  Ids locations;
-  Ids sessions;
-  Ids rows;
-  TimeInterval time;
-  TimeInterval said;
-  bool has_rows = false;
-  bool with_superseded = true;
-
-  [[nodiscard]] Selection view() const {
-    return {.participants = view_1d(participants, "participants"),
-            .locations = view_1d(locations, "locations"),
-            .sessions = view_1d(sessions, "sessions"),
-            .time = time,
-            .said = said,
-            .rows = view_1d(rows, "rows"),
-            .has_rows = has_rows,
-            .with_superseded = with_superseded};
-  }
-};
-
-struct BatchArrays {
-  Array<float> vectors;
-  Offsets term_indptr;
-  Ids terms;
-  Ids term_counts;
-  Ids speakers;
-  Offsets participant_indptr;
-  Ids participants;
-  Offsets location_indptr;
-  Ids locations;
-  Array<std::int64_t> times;
-  Offsets said_at;
-  Ids sessions;
-  Array<std::uint8_t> flags;
-
-  [[nodiscard]] UnitBatch view(std::size_t dimension) const {
-    return {.vectors = view_2d(vectors, static_cast<py::ssize_t>(dimension), "vectors"),
-            .terms = {view_1d(term_indptr, "term_indptr"), view_1d(terms, "terms")},
-            .term_counts = view_1d(term_counts, "term_counts"),
-            .speakers = view_1d(speakers, "speakers"),
-            .participants = {view_1d(participant_indptr, "participant_indptr"), view_1d(participants, "participants")},
-            .locations = {view_1d(location_indptr, "location_indptr"), view_1d(locations, "locations")},
-            .times = view_2d(times, 2, "times"),
-            .said_at = view_1d(said_at, "said_at"),
-            .sessions = view_1d(sessions, "sessions"),
-            .flags = view_1d(flags, "flags")};
-  }
-};
-
-std::vector<std::string_view> views_of(const std::vector<std::string>& texts) { return {texts.begin(), texts.end()}; }
-
-// (src, dst, kind, weight) arrays.
-py::tuple edges_to_arrays(const std::vector<Edge>& edges) {
-  std::vector<std::uint32_t> src;
-  std::vector<std::uint32_t> dst;
-  std::vector<std::uint8_t> kinds;
-  std::vector<float> weights;
-  for (const Edge& edge : edges) {
-    src.push_back(edge.src);
-    dst.push_back(edge.dst);
-    kinds.push_back(static_cast<std::uint8_t>(edge.kind));
-    weights.push_back(edge.weight);
-  }
-  return py::make_tuple(to_array(std::move(src)), to_array(std::move(dst)), to_array(std::move(kinds)),
-                        to_array(std::move(weights)));
-}
-
-std::vector<Edge> edges_from_arrays(const Ids& src, const Ids& dst, const Array<std::uint8_t>& kinds,
-                                    const Array<float>& weights) {
-  const auto from = view_1d(src, "src");
-  const auto to = view_1d(dst, "dst");
-  const auto kind = view_1d(kinds, "kinds");
-  const auto weight = view_1d(weights, "weights");
-  if (to.size() != from.size() || kind.size() != from.size() || weight.size() != from.size()) {
-    throw std::invalid_argument("src, dst, kinds and weights must have one length");
-  }
-  std::vector<Edge> edges;
-  edges.reserve(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    if (kind[i] >= kEdgeKinds) {
-      throw std::invalid_argument("kinds holds " + std::to_string(kind[i]) + "; edge kinds are 0 to 4");
-    }
-    edges.push_back({from[i], to[i], static_cast<EdgeKind>(kind[i]), weight[i]});
-  }
-  return edges;
-}
-
-py::tuple terms_to_arrays(std::vector<LexicalIndex::Terms>&& texts) {
-  std::vector<std::int64_t> indptr{0};
-  std::vector<std::uint32_t> ids;
-  std::vector<std::uint32_t> counts;
-  for (const LexicalIndex::Terms& terms : texts) {
-    ids.insert(ids.end(), terms.ids.begin(), terms.ids.end());
-    counts.insert(counts.end(), terms.counts.begin(), terms.counts.end());
-    indptr.push_back(static_cast<std::int64_t>(ids.size()));
-  }
-  return py::make_tuple(to_array(std::move(indptr)), to_array(std::move(ids)), to_array(std::move(counts)));
-}
-
-py::array_t<float> parts_to_array(const FeatureMatrix& parts) {
-  std::vector<float> flat;
-  flat.reserve(parts.size() * kFeatures);
-  for (const FeatureRow& row : parts) {
-    flat.insert(flat.end(), row.begin(), row.end());
-  }
-  return to_array_2d(std::move(flat), kFeatures);
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
 }
 
 template <class Owner, class T>
@@ -171,7 +38,8 @@ void register_options(py::module_& module) {
       .value("NO_TARGET", StopReason::NoTarget)
       .value("NO_SUPPORT", StopReason::NoSupport)
       .value("DISABLED", StopReason::Disabled);
-  py::class_<EngineOptions>(module, "EngineOptions", "Settings of one namespace's engine; defaults from params.hpp.")
+  py::class_<EngineOptions>(module, "EngineOptions",
+                            "Settings of one namespace's engine; defaults from params.hpp.")
       .def(py::init<>())
       .def_readwrite("dimension", &EngineOptions::dimension)
       .def_readwrite("is_english", &EngineOptions::is_english)
@@ -197,7 +65,9 @@ void register_options(py::module_& module) {
       .def_readwrite("ranking", &RecallOptions::ranking)
       .def_property(
           "weights", [](const RecallOptions& o) { return o.weights.features; },
-          [](RecallOptions& o, const std::array<float, kFittedFeatures>& values) { o.weights.features = values; });
+          [](RecallOptions& o, const std::array<float, kFittedFeatures>& values) {
+            o.weights.features = values;
+          });
 }
 
 void register_inputs(py::module_& module) {
@@ -208,20 +78,15 @@ void register_inputs(py::module_& module) {
       .def(py::init([](Array<float> vector, const QueryTerms& terms, Ids participants, Ids locations,
                        std::int64_t start, std::int64_t end, TimeGrain grain,
                        std::pair<std::int64_t, std::int64_t> months, bool asks_when) {
-             return QueryArrays{std::move(vector),
-                                terms,
-                                std::move(participants),
-                                std::move(locations),
-                                {start, end},
-                                grain,
-                                {months.first, months.second},
-                                asks_when};
+             return QueryArrays{std::move(vector), terms, std::move(participants),       std::move(locations),
+                                {start, end},      grain, {months.first, months.second}, asks_when};
            }),
-           py::kw_only(), py::arg("vector").noconvert(), py::arg("terms"), py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
+           py::kw_only(), py::arg("vector").noconvert(), py::arg("terms"),
+           py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
            py::arg("end") = kNoTime, py::arg("grain") = TimeGrain::None,
-           py::arg("months") = std::pair(kNoTime, kNoTime),
-           py::arg("asks_when") = false);
-  py::class_<SelectionArrays>(module, "Selection", "Which units may be returned, as arrays; see ripple::Selection.")
+           py::arg("months") = std::pair(kNoTime, kNoTime), py::arg("asks_when") = false);
+  py::class_<SelectionArrays>(module, "Selection",
+                              "Which units may be returned, as arrays; see ripple::Selection.")
       .def(py::init([](Ids participants, Ids locations, Ids sessions, std::optional<Ids> rows,
                        std::pair<std::int64_t, std::int64_t> time, std::pair<std::int64_t, std::int64_t> said,
                        bool with_superseded) {
@@ -243,17 +108,19 @@ void register_inputs(py::module_& module) {
       .def(py::init([](Array<float> vectors, Offsets term_indptr, Ids terms, Ids term_counts, Ids speakers,
                        Offsets participant_indptr, Ids participants, Offsets location_indptr, Ids locations,
                        Array<std::int64_t> times, Offsets said_at, Ids sessions, Array<std::uint8_t> flags) {
-             return BatchArrays{std::move(vectors),      std::move(term_indptr),        std::move(terms),
-                                std::move(term_counts),  std::move(speakers),           std::move(participant_indptr),
-                                std::move(participants), std::move(location_indptr),    std::move(locations),
-                                std::move(times),        std::move(said_at),            std::move(sessions),
-                                std::move(flags)};
+             return BatchArrays{
+                 std::move(vectors),      std::move(term_indptr),     std::move(terms),
+                 std::move(term_counts),  std::move(speakers),        std::move(participant_indptr),
+                 std::move(participants), std::move(location_indptr), std::move(locations),
+                 std::move(times),        std::move(said_at),         std::move(sessions),
+                 std::move(flags)};
            }),
            py::kw_only(), py::arg("vectors").noconvert(), py::arg("term_indptr").noconvert(),
            py::arg("terms").noconvert(), py::arg("term_counts").noconvert(), py::arg("speakers").noconvert(),
            py::arg("participant_indptr").noconvert(), py::arg("participants").noconvert(),
-           py::arg("location_indptr").noconvert(), py::arg("locations").noconvert(), py::arg("times").noconvert(),
-           py::arg("said_at").noconvert(), py::arg("sessions").noconvert(), py::arg("flags").noconvert());
+           py::arg("location_indptr").noconvert(), py::arg("locations").noconvert(),
+           py::arg("times").noconvert(), py::arg("said_at").noconvert(), py::arg("sessions").noconvert(),
+           py::arg("flags").noconvert());
 }
 
 void register_results(py::module_& module) {
@@ -278,16 +145,17 @@ void register_results(py::module_& module) {
              plan.time = {start, end};
              return plan;
            }),
-           py::kw_only(), py::arg("reason"), py::arg("anchors").noconvert(), py::arg("participants").noconvert(),
-           py::arg("locations").noconvert(), py::arg("start") = kNoTime, py::arg("end") = kNoTime,
-           py::arg("terms").noconvert())
+           py::kw_only(), py::arg("reason"), py::arg("anchors").noconvert(),
+           py::arg("participants").noconvert(), py::arg("locations").noconvert(), py::arg("start") = kNoTime,
+           py::arg("end") = kNoTime, py::arg("terms").noconvert())
       .def_readonly("reason", &Plan::reason)
       .def_property_readonly("anchors", array_of(&Plan::anchors))
       .def_property_readonly("uncovered", array_of(&Plan::uncovered))
       .def_property_readonly("new_terms", array_of(&Plan::new_terms))
       .def_property_readonly("participants", array_of(&Plan::participants))
       .def_property_readonly("locations", array_of(&Plan::locations))
-      .def_property_readonly("time", [](const Plan& self) { return std::pair(self.time.start, self.time.end); });
+      .def_property_readonly("time",
+                             [](const Plan& self) { return std::pair(self.time.start, self.time.end); });
   py::class_<Expanded>(module, "Expanded", "What expansion reached, best first.")
       .def_property_readonly("rows", array_of(&Expanded::rows))
       .def_property_readonly("scores", array_of(&Expanded::scores))
@@ -313,7 +181,8 @@ void register_results(py::module_& module) {
       .def_property_readonly("hops", array_of(&Recalled::hops))
       .def_property_readonly("parents", array_of(&Recalled::parents))
       .def_property_readonly("parts", [](const Recalled& self) { return parts_to_array(self.parts); })
-      .def_property_readonly("support_signals", [](const Recalled& self) { return self.first.support_signals; })
+      .def_property_readonly("support_signals",
+                             [](const Recalled& self) { return self.first.support_signals; })
       .def_property_readonly("support", [](const Recalled& self) { return self.first.support; });
 }
 
@@ -340,13 +209,14 @@ void register_writing(py::class_<Engine>& engine) {
             const StagedEdges edges = self.stage_link(old_row, new_row);
             return py::make_tuple(edges_to_arrays(edges.added), edges_to_arrays(edges.evicted));
           },
-          py::arg("old_row"), py::arg("new_row"), "Stage a state edge old -> new; (edges added, edges evicted).")
+          py::arg("old_row"), py::arg("new_row"),
+          "Stage a state edge old -> new; (edges added, edges evicted).")
       .def("reveal", &Engine::reveal, Release(), "Show the staged batch to readers.")
       .def("discard", &Engine::discard, Release(), "Forget the staged batch.")
       .def(
           "load",
-          [](Engine& self, const BatchArrays& batch, const Ids& src, const Ids& dst, const Array<std::uint8_t>& kinds,
-             const Array<float>& weights) {
+          [](Engine& self, const BatchArrays& batch, const Ids& src, const Ids& dst,
+             const Array<std::uint8_t>& kinds, const Array<float>& weights) {
             const std::vector<Edge> edges = edges_from_arrays(src, dst, kinds, weights);
             std::vector<Row> rows;
             {
@@ -356,8 +226,9 @@ void register_writing(py::class_<Engine>& engine) {
             }
             return to_array(std::move(rows));
           },
-          py::arg("batch"), py::arg("src").noconvert(), py::arg("dst").noconvert(), py::arg("kinds").noconvert(),
-          py::arg("weights").noconvert(), "Add units and their recorded edges as they are; their rows.")
+          py::arg("batch"), py::arg("src").noconvert(), py::arg("dst").noconvert(),
+          py::arg("kinds").noconvert(), py::arg("weights").noconvert(),
+          "Add units and their recorded edges as they are; their rows.")
       .def(
           "remove",
           [](Engine& self, const Ids& rows) {
@@ -390,15 +261,15 @@ void register_reading(py::class_<Engine>& engine) {
           py::arg("query"), py::arg("selection"), py::arg("options"), "All views, pooled and ranked.")
       .def(
           "plan",
-          [](const Engine& self, const QueryArrays& query, const FirstRecall& first, const RecallOptions& options) {
-            return self.plan(query.view(), first, options);
-          },
+          [](const Engine& self, const QueryArrays& query, const FirstRecall& first,
+             const RecallOptions& options) { return self.plan(query.view(), first, options); },
           py::arg("query"), py::arg("first"), py::arg("options"), "The rule planner's decision.")
       .def("restatement", &Engine::restatement, py::arg("plan"), "The target's words, to be embedded.")
       .def(
           "expand",
           [](const Engine& self, const QueryArrays& query, const FirstRecall& first, const Plan& plan,
-             const Array<float>& target_vector, const SelectionArrays& selection, const RecallOptions& options) {
+             const Array<float>& target_vector, const SelectionArrays& selection,
+             const RecallOptions& options) {
             const Query query_view = query.view();
             const Selection selection_view = selection.view();
             const auto vector = view_1d(target_vector, "target_vector");
@@ -416,7 +287,8 @@ void register_reading(py::class_<Engine>& engine) {
             const py::gil_scoped_release release;
             return self.recall(query_view, selection_view, options);
           },
-          py::arg("query"), py::arg("selection"), py::arg("options"), "First recall, plan, expansion and ranking.")
+          py::arg("query"), py::arg("selection"), py::arg("options"),
+          "First recall, plan, expansion and ranking.")
       .def(
           "select",
           [](const Engine& self, const SelectionArrays& selection) {
@@ -435,8 +307,10 @@ void register_reading(py::class_<Engine>& engine) {
       .def_property_readonly("size", &Engine::size)
       .def_property_readonly("dimension", &Engine::dimension)
       .def_property_readonly("has_graph", &Engine::has_graph)
-      .def("edge_count", [](const Engine& self, int kind) { return self.edge_count(static_cast<EdgeKind>(kind)); },
-           py::arg("kind"), "Edges of a kind.")
+      .def(
+          "edge_count",
+          [](const Engine& self, int kind) { return self.edge_count(static_cast<EdgeKind>(kind)); },
+          py::arg("kind"), "Edges of a kind.")
       .def("self_recall", &Engine::self_recall, py::arg("sample"), Release(),
            "Share of sampled vectors that find themselves.");
 }
@@ -447,9 +321,9 @@ void register_engine(py::module_& module) {
   register_options(module);
   register_inputs(module);
   register_results(module);
-  module.attr("FEATURES") = py::make_tuple("window", "word_match", "near_word_match", "previous_question", "context",
-                                           "dense", "speaker", "time", "when", "question", "length", "expansion",
-                                           "similarity", "provenance", "anchor");
+  module.attr("FEATURES") = py::make_tuple("window", "word_match", "near_word_match", "previous_question",
+                                           "context", "dense", "speaker", "time", "when", "question",
+                                           "length", "expansion", "similarity", "provenance", "anchor");
   py::class_<Engine> engine(module, "Engine", "Owns all of one namespace. Many readers beside one writer.");
   engine
       .def(py::init([](const EngineOptions& options, std::shared_ptr<StaticEmbedder> words) {
@@ -461,7 +335,8 @@ void register_engine(py::module_& module) {
           [](Engine& self, CueKind kind, const std::vector<std::string>& names) {
             return to_array(self.intern_cues(kind, views_of(names)));
           },
-          py::arg("kind"), py::arg("names"), "Ids of names, new ones entered; 2^32 - 1 where nothing is left to name.")
+          py::arg("kind"), py::arg("names"),
+          "Ids of names, new ones entered; 2^32 - 1 where nothing is left to name.")
       .def(
           "find",
           [](const Engine& self, CueKind kind, const std::vector<std::string>& names) {
@@ -481,9 +356,8 @@ void register_engine(py::module_& module) {
           },
           py::arg("texts"), "Words of texts, new ones entered: (indptr, ids, counts).")
       .def(
-          "find_terms",
-          [](const Engine& self, const std::string& text) { return self.find_terms(text); }, py::arg("text"),
-          "The words of a question.");
+          "find_terms", [](const Engine& self, const std::string& text) { return self.find_terms(text); },
+          py::arg("text"), "The words of a question.");
   register_writing(engine);
   register_reading(engine);
 }

@@ -5,7 +5,6 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "ripple/edge_scoring.hpp"
 #include "ripple/error.hpp"
 #include "ripple/text.hpp"
 
@@ -17,8 +16,9 @@ void check_lists(const IdLists& lists, std::size_t size, const char* name) {
   if (lists.indptr.size() != size + 1 || lists.indptr.front() != 0 ||
       lists.indptr.back() != static_cast<std::int64_t>(lists.ids.size()) ||
       !std::is_sorted(lists.indptr.begin(), lists.indptr.end())) {
-    throw std::invalid_argument(std::string(name) + ".indptr must rise from 0 to the number of ids, one entry a "
-                                                    "unit and one more");
+    throw std::invalid_argument(std::string(name) +
+                                ".indptr must rise from 0 to the number of ids, one entry a "
+                                "unit and one more");
   }
   for (std::size_t i = 0; i < size; ++i) {
     const auto ids = lists.at(i);
@@ -30,8 +30,8 @@ void check_lists(const IdLists& lists, std::size_t size, const char* name) {
 
 void check_length(std::size_t length, std::size_t wanted, const char* name) {
   if (length != wanted) {
-    throw std::invalid_argument(std::string(name) + " has " + std::to_string(length) + " entries; the batch needs " +
-                                std::to_string(wanted));
+    throw std::invalid_argument(std::string(name) + " has " + std::to_string(length) +
+                                " entries; the batch needs " + std::to_string(wanted));
   }
 }
 
@@ -129,7 +129,8 @@ void Engine::check(const UnitBatch& batch) const {
   for (std::size_t i = 0; i < size; ++i) {
     const TimeInterval time{batch.times[2 * i], batch.times[2 * i + 1]};
     if ((time.start == kNoTime) != (time.end == kNoTime) || time.start > time.end) {
-      throw std::invalid_argument("times[" + std::to_string(i) + "] must be a closed interval or wholly absent");
+      throw std::invalid_argument("times[" + std::to_string(i) +
+                                  "] must be a closed interval or wholly absent");
     }
   }
   for (const float value : batch.vectors) {
@@ -164,88 +165,6 @@ Row Engine::insert(const UnitBatch& batch, std::size_t i) {
     ++speakers_[batch.speakers[i]];
   }
   return row;
-}
-
-Row Engine::session_predecessor(Row row) const {
-  const UnitInfo& info = units_.info(row);
-  Row before = units_.last_before(info.session, info.said_at);
-  for (const Row other : staged_rows_) {
-    const UnitInfo& staged = units_.info(other);
-    if (other == row || staged.session != info.session || (info.said_at != kNoTime && staged.said_at > info.said_at)) {
-      continue;
-    }
-    if (before == kNoRow || staged.said_at >= units_.info(before).said_at) {
-      before = other;
-    }
-  }
-  return before;
-}
-
-EdgeTie Engine::tie(Row a, Row b, EdgeKind kind) const {
-  EdgeTie tie{.sharing_units = kNoId, .gap_seconds = gap_seconds(cues_.said_at(a), cues_.said_at(b))};
-  if (kind == EdgeKind::Structural) {
-    const CueView left = cues_.cues(a);
-    const CueView right = cues_.cues(b);
-    const auto count = [&](CueKind cue) { return [this, cue](CueId id) { return cues_.count(cue, id); }; };
-    tie.sharing_units =
-        std::min(rarest_shared(left.participants, right.participants, count(CueKind::Participant)),
-                 rarest_shared(left.locations, right.locations, count(CueKind::Location)));
-  } else if (kind == EdgeKind::Term) {
-    tie.sharing_units = rarest_shared(lexical_.terms_of(a).ids, lexical_.terms_of(b).ids, [&](TermId id) {
-      return static_cast<std::uint32_t>(lexical_.postings(id).size());
-    });
-  }
-  return tie;
-}
-
-std::vector<EdgeCandidate> Engine::edge_candidates(Row row) const {
-  const EdgeOptions& edges = options_.edges;
-  std::vector<EdgeCandidate> out;
-  std::vector<Row> near;
-  if (vectors_.contains(row)) {
-    for (const ScoredRow& hit :
-         vectors_.search(vectors_.vector(row), edges.semantic_candidates + 1, units_.living())) {
-      if (hit.row != row) {
-        near.push_back(hit.row);
-        if (hit.score >= edges.semantic_threshold) {
-          out.push_back({hit.row, EdgeKind::Semantic, std::min(hit.score, 1.0F)});
-        }
-      }
-    }
-  }
-  const CueView cues = cues_.cues(row);
-  for (const Row other :
-       cues_.candidates(cues, cues_.said_at(row), row, units_.living(), options_.cue_walk)) {
-    near.push_back(other);
-  }
-  std::sort(near.begin(), near.end());
-  near.erase(std::unique(near.begin(), near.end()), near.end());
-  for (const Row other : near) {
-    if (other != row && is_structural_edge(cues, cues_.cues(other), edges)) {
-      const double score = *structural_score(cues, cues_.cues(other), edges);
-      out.push_back({other, EdgeKind::Structural, static_cast<float>(score)});
-    }
-  }
-  std::vector<Row> sharing;
-  for (const TermId term : lexical_.terms_of(row).ids) {
-    const auto postings = lexical_.postings(term);
-    if (postings.size() >= edges.term_units_min && postings.size() <= edges.term_units_max) {
-      for (const Posting& posting : postings) {
-        sharing.push_back(posting.row);
-      }
-    }
-  }
-  std::sort(sharing.begin(), sharing.end());
-  sharing.erase(std::unique(sharing.begin(), sharing.end()), sharing.end());
-  for (const Row other : sharing) {
-    if (other != row) {
-      out.push_back({other, EdgeKind::Term, edges.term_weight});
-    }
-  }
-  if (const Row before = session_predecessor(row); before != kNoRow) {
-    out.push_back({before, EdgeKind::Sequence, edges.sequence_weight});
-  }
-  return out;
 }
 
 Staged Engine::stage(const UnitBatch& batch) {

@@ -75,7 +75,8 @@ float total(const FeatureRow& parts) {
   return sum;
 }
 
-float time_match(const TimeInterval& asked, const TimeInterval& months, TimeGrain grain, std::int64_t moment) {
+float time_match(const TimeInterval& asked, const TimeInterval& months, TimeGrain grain,
+                 std::int64_t moment) {
   if (grain == TimeGrain::None || !asked.is_grounded() || moment == kNoTime) {
     return 0.0F;
   }

@@ -125,11 +125,13 @@ TEST_CASE("a discarded batch leaves nothing") {
   CHECK(engine.find_cues(CueKind::Participant, {&maya, 1}).front() == kNoId);
 }
 
-TEST_CASE("a rare word shared makes a term edge, over which expansion finds what the question does not name") {
+TEST_CASE(
+    "a rare word shared makes a term edge, over which expansion finds what the question does not name") {
   Engine engine = make_engine();
   add(engine, kGrill);
   const auto edges = engine.neighbors(1);
-  CHECK(std::count_if(edges.begin(), edges.end(), [](const Edge& e) { return e.kind == EdgeKind::Term; }) == 2);
+  CHECK(std::count_if(edges.begin(), edges.end(), [](const Edge& e) { return e.kind == EdgeKind::Term; }) ==
+        2);
   const QueryTerms terms = engine.find_terms("should we try Harbor Grill with");
   const std::string_view maya = "Maya";
   const std::vector<CueId> people = engine.find_cues(CueKind::Participant, {&maya, 1});

@@ -121,9 +121,7 @@ class Graph:
             f"{attention}.output.LayerNorm",
         )
         wide = self.gelu(self.linear(x, f"{prefix}.intermediate.dense"))
-        return self.norm(
-            self.add("Add", self.linear(wide, f"{prefix}.output.dense"), x), f"{prefix}.output.LayerNorm"
-        )
+        return self.norm(self.add("Add", self.linear(wide, f"{prefix}.output.dense"), x), f"{prefix}.output.LayerNorm")
 
 
 def build_model(tensors: Tensors) -> onnx.ModelProto:

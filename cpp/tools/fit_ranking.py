@@ -123,9 +123,7 @@ def leave_one_out(asked: list[Asked], l2: float) -> dict[str, float]:
         counts.append((len(own), sum(question.category == "1" for question in own)))
     sizes = np.array(counts, float)
     return {
-        key: float(
-            np.average([row[key] for row in figures], weights=sizes[:, 1 if key.startswith("multi") else 0])
-        )
+        key: float(np.average([row[key] for row in figures], weights=sizes[:, 1 if key.startswith("multi") else 0]))
         for key in figures[0]
     }
 

@@ -103,9 +103,7 @@ def properties(seconds: set[int]) -> list[int]:
     unspaced, symbols = members(UNSPACED), members(SYMBOLS)
     values = [0] * LIMIT
     for code in scalars():
-        values[code] = (
-            character_class(code, unspaced, symbols) | unicodedata.combining(chr(code)) << CLASS_BITS
-        )
+        values[code] = character_class(code, unspaced, symbols) | unicodedata.combining(chr(code)) << CLASS_BITS
         if code in seconds or 0x1161 <= code <= 0x1175 or 0x11A8 <= code <= 0x11C2:
             values[code] |= COMPOSES_BACK
     return values
@@ -151,9 +149,7 @@ def main() -> None:
         raise SystemExit(f"this Python has Unicode {unicodedata.unidata_version}; wanted {VERSION}")
     ignorable = members(IGNORABLE)
     for code in scalars(LIMIT, 0x110000):
-        if code not in TAGS and (
-            folded(code, ignorable) != chr(code) or unicodedata.category(chr(code))[0] in "LNM"
-        ):
+        if code not in TAGS and (folded(code, ignorable) != chr(code) or unicodedata.category(chr(code))[0] in "LNM"):
             raise SystemExit(f"U+{code:X} lies beyond the tables; raise LIMIT")
     pairs = compositions()
     offsets, pool = fold_offsets(ignorable)

@@ -170,13 +170,9 @@ class Database:
         """Return the writing connection, or raise where nothing can be written. Call under the lock."""
         self.require_open()
         if self._writer is None:
-            raise ReadOnlyError(
-                f"{self._name} was opened with read_only=True; open it for writing to change it"
-            )
+            raise ReadOnlyError(f"{self._name} was opened with read_only=True; open it for writing to change it")
         if self._failure is not None:
-            raise StoreError(
-                f"{self._name} failed before ({self._failure}) and only reads until it is opened anew"
-            )
+            raise StoreError(f"{self._name} failed before ({self._failure}) and only reads until it is opened anew")
         return self._writer
 
     @contextmanager

@@ -130,9 +130,7 @@ def delete_planned(
     return edges
 
 
-def _shrink_windows(
-    connection: sqlite3.Connection, row: NamespaceRow, turn_ids: Sequence[int], sequence: int
-) -> None:
+def _shrink_windows(connection: sqlite3.Connection, row: NamespaceRow, turn_ids: Sequence[int], sequence: int) -> None:
     """Take turns out of the windows that hold them; a window without turns goes."""
     if not turn_ids:
         return

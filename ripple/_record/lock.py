@@ -22,11 +22,7 @@ _SEQUENCE_TITLE: Final = b"ripple-sequence 1"
 # What a store holds, or may hold while it is being made.
 _OWN_NAMES: Final = frozenset(
     [_LOCK_NAME, _SEQUENCE_NAME, "ns", "reserve"]
-    + [
-        base + end
-        for base in (DATABASE_NAME, DATABASE_NAME + ".new")
-        for end in ("", "-wal", "-shm", "-journal")
-    ]
+    + [base + end for base in (DATABASE_NAME, DATABASE_NAME + ".new") for end in ("", "-wal", "-shm", "-journal")]
 )
 
 _held: weakref.WeakSet[WriterLock] = weakref.WeakSet()
@@ -41,9 +37,7 @@ def find_store(path: Path) -> bool:
         names = {entry.name for entry in path.iterdir()}
     except FileNotFoundError:
         if not path.parent.is_dir():
-            raise StoreError(
-                f"{path.parent} is not a directory; make it before opening a store in it"
-            ) from None
+            raise StoreError(f"{path.parent} is not a directory; make it before opening a store in it") from None
         return False
     except NotADirectoryError:
         raise StoreError(f"{path} is not a directory; a store is a directory, give another path") from None
@@ -52,9 +46,7 @@ def find_store(path: Path) -> bool:
     if DATABASE_NAME in names:
         return True
     if strangers := names - _OWN_NAMES:
-        raise StoreError(
-            f"{path} holds {len(strangers)} other files and no {DATABASE_NAME}; give an empty directory"
-        )
+        raise StoreError(f"{path} holds {len(strangers)} other files and no {DATABASE_NAME}; give an empty directory")
     return False
 
 
@@ -94,8 +86,7 @@ class WriterLock:
             holder = os.pread(self._descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             self.release()
             raise StoreLockedError(
-                f"{directory} is being written by process {holder}; close it there, "
-                "or open it with read_only=True"
+                f"{directory} is being written by process {holder}; close it there, or open it with read_only=True"
             ) from None
         except OSError as error:
             self.release()
@@ -155,9 +146,7 @@ class SequenceFile:
     def write(self, sequence: int) -> None:
         """Note that everything up to a sequence has been committed."""
         body = _SEQUENCE_TITLE + b" %020d" % sequence
-        os.pwrite(
-            self._descriptor, (body + b" %08x" % zlib.crc32(body)).ljust(_SEQUENCE_BYTES - 1) + b"\n", 0
-        )
+        os.pwrite(self._descriptor, (body + b" %08x" % zlib.crc32(body)).ljust(_SEQUENCE_BYTES - 1) + b"\n", 0)
 
     def sync(self) -> None:
         """Wait until the sequence is on disk."""

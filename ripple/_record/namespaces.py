@@ -109,9 +109,7 @@ class NamespaceRow:
         numbers = dict(rows.fetchall())
         wanted = int(read_meta(connection)["namespaces"])
         if len(numbers) != wanted:
-            raise CorruptStoreError(
-                f"the store should have {wanted} namespaces and has {len(numbers)}; run verify"
-            )
+            raise CorruptStoreError(f"the store should have {wanted} namespaces and has {len(numbers)}; run verify")
         return numbers
 
     def delete(self, connection: sqlite3.Connection) -> None:

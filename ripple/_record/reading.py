@@ -32,6 +32,7 @@ __all__ = [
     "export_rows",
     "load_image",
     "next_unit_ids",
+    "read_edges",
     "read_stats",
     "read_turns",
     "read_units",
@@ -86,9 +87,7 @@ def read_turns(connection: sqlite3.Connection, namespace: int, turn_ids: Iterabl
     return {turn.turn_id: turn for turn in turns}
 
 
-def read_units(
-    connection: sqlite3.Connection, namespace: int, unit_ids: Iterable[int]
-) -> dict[int, MemoryUnit]:
+def read_units(connection: sqlite3.Connection, namespace: int, unit_ids: Iterable[int]) -> dict[int, MemoryUnit]:
     """Return those of the units that are there, by id up, in three queries whatever their number."""
     keys = keys_text(namespace, unit_ids)
     sources: dict[int, list[Source]] = {}

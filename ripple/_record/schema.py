@@ -126,9 +126,7 @@ def translated(what: str) -> Iterator[None]:
         if code == sqlite3.SQLITE_READONLY:
             raise ReadOnlyError(f"{what} cannot be written: {error}") from error
         if code == sqlite3.SQLITE_FULL:
-            raise StoreError(
-                f"{what} has no room: {error}; nothing was written, free some and try again"
-            ) from error
+            raise StoreError(f"{what} has no room: {error}; nothing was written, free some and try again") from error
         raise StoreError(f"{what} cannot be read or written: {error}") from error
     except UnicodeDecodeError as error:  # SQLite quotes broken bytes in its message
         raise CorruptStoreError(f"{what} is damaged; restore it from a copy") from error
@@ -141,9 +139,7 @@ def _address(path: Path, query: str) -> str:
 
 
 def _connection(address: str) -> sqlite3.Connection:
-    return sqlite3.connect(
-        address, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True
-    )
+    return sqlite3.connect(address, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:

@@ -28,9 +28,7 @@ _UNIT_TIMES: Final = """
   ORDER BY id
 """
 _UNITS_OF_NAMESPACE: Final = f"{_UNIT_COLUMNS} WHERE id BETWEEN :first AND :last {_UNIT_TIMES}"
-_UNITS_OF_SESSION: Final = (
-    f"{_UNIT_COLUMNS} WHERE namespace = :namespace AND session = :session {_UNIT_TIMES}"
-)
+_UNITS_OF_SESSION: Final = f"{_UNIT_COLUMNS} WHERE namespace = :namespace AND session = :session {_UNIT_TIMES}"
 _UNITS_BY_ID: Final = f"{_UNIT_COLUMNS} WHERE id IN (SELECT value FROM json_each(:ids)) {_UNIT_TIMES}"
 
 _TURN_COLUMNS: Final = "SELECT * FROM turns"
@@ -40,9 +38,7 @@ _TURN_TIMES: Final = """
   ORDER BY id
 """
 _TURNS_OF_NAMESPACE: Final = f"{_TURN_COLUMNS} WHERE id BETWEEN :first AND :last {_TURN_TIMES}"
-_TURNS_OF_SESSION: Final = (
-    f"{_TURN_COLUMNS} WHERE namespace = :namespace AND session = :session {_TURN_TIMES}"
-)
+_TURNS_OF_SESSION: Final = f"{_TURN_COLUMNS} WHERE namespace = :namespace AND session = :session {_TURN_TIMES}"
 _TURNS_OF_UNITS: Final = """
 SELECT DISTINCT turn_id FROM provenance WHERE unit_id IN (SELECT value FROM json_each(?))
 """
@@ -86,9 +82,7 @@ def matching_turns(
     Session, said and metadata are the turn's own. Participants, locations, time and ids are those of the
     units made from it; when only participants are named, a turn spoken by one of them matches too.
     """
-    of_units = Filter(
-        participants=wanted.participants, locations=wanted.locations, time=wanted.time, ids=wanted.ids
-    )
+    of_units = Filter(participants=wanted.participants, locations=wanted.locations, time=wanted.time, ids=wanted.ids)
     cited: frozenset[int] | None = None
     speakers: frozenset[str] = frozenset()
     if of_units != Filter():
@@ -164,8 +158,6 @@ def _holds(stored: str | None, wanted: Mapping[str, Any]) -> bool:
         return False
     metadata = json.loads(stored)
     return all(
-        key in metadata
-        and isinstance(metadata[key], bool) == isinstance(value, bool)
-        and metadata[key] == value
+        key in metadata and isinstance(metadata[key], bool) == isinstance(value, bool) and metadata[key] == value
         for key, value in wanted.items()
     )

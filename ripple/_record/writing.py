@@ -31,6 +31,7 @@ from ripple.types import EdgeKind, Message, Turn
 __all__ = [
     "Sorted",
     "dead_message_hash",
+    "delete_edges",
     "insert_batch",
     "insert_edges",
     "insert_turns",
@@ -201,9 +202,7 @@ def _insert_units(
     row.next_unit_id = max([row.next_unit_id, *(unit.unit_id + 1 for unit in units)])
 
 
-def _vector_payloads(
-    count: int, vectors: npt.NDArray[np.float32] | None, dimension: int | None
-) -> list[bytes | None]:
+def _vector_payloads(count: int, vectors: npt.NDArray[np.float32] | None, dimension: int | None) -> list[bytes | None]:
     """Return the bytes of each row, None for one that is not finite."""
     if vectors is None:
         return [None] * count

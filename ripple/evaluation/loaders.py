@@ -45,16 +45,12 @@ _TIME_FORMS = (
         r"(?P<hour>\d{1,2}):(?P<minute>\d\d) (?P<half>[ap]m) on "
         r"(?P<day>\d{1,2}) (?P<month>[a-z]+),? (?P<year>\d{4})"
     ),
-    re.compile(
-        r"(?P<year>\d{4})[/-](?P<month>\d\d)[/-](?P<day>\d\d) \([a-z]{3}\) (?P<hour>\d\d):(?P<minute>\d\d)"
-    ),
+    re.compile(r"(?P<year>\d{4})[/-](?P<month>\d\d)[/-](?P<day>\d\d) \([a-z]{3}\) (?P<hour>\d\d):(?P<minute>\d\d)"),
     re.compile(
         r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
         r"(?:[t ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?)?z?"
     ),
-    re.compile(
-        r"(?P<year>\d{4})年(?P<month>\d\d)月(?P<day>\d\d)日(?: 周.)?(?: (?P<hour>\d\d):(?P<minute>\d\d))?"
-    ),
+    re.compile(r"(?P<year>\d{4})年(?P<month>\d\d)月(?P<day>\d\d)日(?: 周.)?(?: (?P<hour>\d\d):(?P<minute>\d\d))?"),
     re.compile(r"(?P<month>[a-z]+)-(?P<day>\d{1,2})-(?P<year>\d{4})"),
 )
 
@@ -109,9 +105,7 @@ def resolve_path(path: str | Path, data_root: str | Path | None = None) -> Path:
     for place in places:
         if place.is_file():
             return place
-    raise InvalidInputError(
-        f"{given} is not a file; give its path, or set RIPPLE_DATA to the folder it is in"
-    )
+    raise InvalidInputError(f"{given} is not a file; give its path, or set RIPPLE_DATA to the folder it is in")
 
 
 def read_documents(path: Path) -> Generator[Any, None, None]:
@@ -155,9 +149,7 @@ def _lines(path: Path) -> Iterator[Any]:
 
 def _field(document: Any, key: str, path: Path) -> Any:
     if not isinstance(document, Mapping) or key not in document:
-        raise InvalidInputError(
-            f"{path.name} holds a document without {key!r}; is it the right kind of file?"
-        )
+        raise InvalidInputError(f"{path.name} holds a document without {key!r}; is it the right kind of file?")
     return document[key]
 
 
@@ -226,9 +218,7 @@ def load_locomo(path: Path) -> Dataset:
     return Dataset(path.name, "locomo", tuple(conversations), tuple(questions), dict(+repairs))
 
 
-def _locomo_messages(
-    conversation: Mapping[str, Any], path: Path, repairs: Counter[str]
-) -> Iterator[dict[str, Any]]:
+def _locomo_messages(conversation: Mapping[str, Any], path: Path, repairs: Counter[str]) -> Iterator[dict[str, Any]]:
     found = (_SESSION_KEY.fullmatch(key) for key in conversation)
     for number in sorted(int(match[1]) for match in found if match):
         session = f"session_{number}"
@@ -310,9 +300,7 @@ def _longmemeval_sessions(instance: Mapping[str, Any], path: Path) -> Iterator[t
         for session in instance["sessions"]:
             yield str(_field(session, "id", path)), session.get("date"), _field(session, "turns", path)
         return
-    ids, dates, sessions = (
-        _field(instance, f"haystack_{key}", path) for key in ("session_ids", "dates", "sessions")
-    )
+    ids, dates, sessions = (_field(instance, f"haystack_{key}", path) for key in ("session_ids", "dates", "sessions"))
     if not len(ids) == len(dates) == len(sessions):
         raise InvalidInputError(f"{path.name}: an instance has haystack lists of different lengths")
     yield from zip(map(str, ids), dates, sessions, strict=True)

@@ -177,9 +177,7 @@ def run(
     return EvalReport(_figures(dataset, conversations, options, cutoffs, tally), tuple(tally.scores))
 
 
-def _count_units(
-    memory: EvaluatedMemory, namespace: str, questions: Sequence[Question], tally: _Tally
-) -> None:
+def _count_units(memory: EvaluatedMemory, namespace: str, questions: Sequence[Question], tally: _Tally) -> None:
     cited: set[str] = set()
     for unit in memory.get_all(namespace=namespace):
         tally.units += 1
@@ -275,8 +273,7 @@ def _means(scores: Sequence[QuestionScore], names: Sequence[str]) -> dict[str, f
 def save_scores(report: EvalReport, path: Path) -> None:
     """Write the figures of each question as JSON lines, for a paired comparison with another run."""
     lines = [
-        json.dumps({"id": score.question_id, "category": score.category, **score.figures})
-        for score in report.scores
+        json.dumps({"id": score.question_id, "category": score.category, **score.figures}) for score in report.scores
     ]
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -299,8 +296,6 @@ def read_scores(path: Path, figure: str) -> dict[str, float]:
     scores: dict[str, float] = {}
     for document in read_documents(path):
         if not isinstance(document, Mapping) or "id" not in document or figure not in document:
-            raise InvalidInputError(
-                f"{path.name} has a line without 'id' and {figure!r}; save it with --scores"
-            )
+            raise InvalidInputError(f"{path.name} has a line without 'id' and {figure!r}; save it with --scores")
         scores[str(document["id"])] = float(document[figure])
     return scores

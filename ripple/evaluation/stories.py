@@ -205,9 +205,7 @@ def _evidence_sessions(starts: Sequence[datetime], rng: Random) -> list[int]:
     return rng.sample(rng.choice(apart), 3)
 
 
-def _evidence_lines(
-    template: Mapping[str, Any], cast: _Cast, rng: Random, *, is_demo: bool
-) -> tuple[list[_Line], str]:
+def _evidence_lines(template: Mapping[str, Any], cast: _Cast, rng: Random, *, is_demo: bool) -> tuple[list[_Line], str]:
     """Return who says E1, E2, E3 and what, and the question. The demo takes the first wording of each."""
     is_told_by_other = is_demo or rng.random() < 0.5
     limit_key = "limit_other" if is_told_by_other else "limit_self"

@@ -87,9 +87,7 @@ def run_stories(
         "budget": BUDGET,
         "first": FIRST,
         **_rates(outcomes),
-        "by_bridge": {
-            kind: _rates([outcome for outcome in outcomes if outcome.bridge == kind]) for kind in kinds
-        },
+        "by_bridge": {kind: _rates([outcome for outcome in outcomes if outcome.bridge == kind]) for kind in kinds},
         "missed": sorted(outcome.name for outcome in outcomes if not outcome.found["ripple"][2]),
     }
 

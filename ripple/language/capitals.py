@@ -27,9 +27,7 @@ __all__ = ["find_capitalised"]
 
 _CAPITAL = "A-ZÀ-ÖØ-ÞĀ-ŐŒ-ŽȀ-ȲΆ-ΏΑ-ΫЀ-ЯḀ-Ỹ"
 _WORD = rf"(?:(?:Dr|Mr|Mrs|Ms|Prof|St|Mt|Rev|Capt|Sgt)\.(?= )|[{_CAPITAL}](?:[\w'’-]*\w)?)"
-_PARTICLES = (
-    r"(?:of(?: the)?|de(?: la| los)?|del|della|di|da|dos|du|van(?: der?| den)?|von(?: der)?|bin|ibn|al|el|&)"
-)
+_PARTICLES = r"(?:of(?: the)?|de(?: la| los)?|del|della|di|da|dos|du|van(?: der?| den)?|von(?: der)?|bin|ibn|al|el|&)"
 _RUN = re.compile(rf"(?<![\w@#/]){_WORD}(?:(?: {_PARTICLES})? {_WORD})*")
 _TOKEN = re.compile(r"\S+")
 _POSSESSIVE = re.compile(r"(?:'s|’s|(?<=s)['’])$")
@@ -51,12 +49,8 @@ _MOTION = words(
     "flights train invited welcome transferred hitchhiked sailed cruise"
 )
 _TO_PLACE = frozenset(["to", "into", "toward", "towards", "from", "through"])
-_MONTH_NAMES = frozenset(
-    ["april", "may", "june", "august", "january", "summer", "autumn", "dawn", "christian"]
-)
-_TIME_WORDS = words(
-    "in since until by of last next this from during early late mid every before after through and or"
-)
+_MONTH_NAMES = frozenset(["april", "may", "june", "august", "january", "summer", "autumn", "dawn", "christian"])
+_TIME_WORDS = words("in since until by of last next this from during early late mid every before after through and or")
 _OPENING, _CLOSING = {'"', "“", "«"}, {'"', "”", "»"}
 _NATURE = frozenset(["lake", "mount", "mt.", "cape", "fort", "port", "isle"])
 _MAX_PLACE_WORDS = 4
@@ -109,9 +103,7 @@ def _run(text: str, match: re.Match[str]) -> _Run:
         possessive = _POSSESSIVE.search(word)
         bare = word if possessive is None else word[: possessive.start()]
         start = part.start()
-        tokens.append(
-            _Token(start, start + len(bare), bare, possessive is not None, word[0].islower() or word == "&")
-        )
+        tokens.append(_Token(start, start + len(bare), bare, possessive is not None, word[0].islower() or word == "&"))
     if len(tokens) > 1 and tokens[0].text == "The":
         del tokens[0]
     head = text[max(0, match.start() - 48) : match.start()]
@@ -179,15 +171,9 @@ def _known_length(run: _Run, at: int, is_first: bool, text: str, known: NameLook
         if any(token.is_possessive for token in tokens[at : at + length - 1]):
             continue
         phrase = text[tokens[at].start : tokens[at + length - 1].end]
-        if (
-            length == 1
-            and phrase.casefold() in STARTERS
-            and (is_first or phrase.casefold() not in first_names())
-        ):
+        if length == 1 and phrase.casefold() in STARTERS and (is_first or phrase.casefold() not in first_names()):
             exact = known(phrase)
-            is_name = (
-                exact is not None and exact.casefold() == phrase.casefold() and _is_used_as_name(run, at)
-            )
+            is_name = exact is not None and exact.casefold() == phrase.casefold() and _is_used_as_name(run, at)
             return 1 if is_name else 0
         if lookup_alias(phrase, known) is not None:
             return length

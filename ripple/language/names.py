@@ -140,17 +140,10 @@ class KnownNames(Collection[str]):
             return self._one(holding)
         if " " in key:
             return self._one(self._beginning(key + " "))
-        short = {
-            k
-            for full in short_forms().get(key, ())
-            for k in self._by_word.get(full, ())
-            if k.startswith(full)
-        }
+        short = {k for full in short_forms().get(key, ()) for k in self._by_word.get(full, ()) if k.startswith(full)}
         if short:
             return self._one(short)
-        if len(key) < _MIN_SHORT or (
-            len(key) > _MIN_SHORT and key in first_names() and key not in short_forms()
-        ):
+        if len(key) < _MIN_SHORT or (len(key) > _MIN_SHORT and key in first_names() and key not in short_forms()):
             return None
         return self._one(self._beginning(key))
 

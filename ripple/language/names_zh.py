@@ -55,9 +55,7 @@ def find_chinese(text: str, known: NameLookup) -> list[NameMention]:
     kept = list(_known_names(text, known))
     found = [*_places(text), *_sites(text), *_persons(text), *_titled(text)]
     for mention in sorted(found, key=lambda mention: mention.start_char - mention.end_char):
-        if all(
-            mention.end_char <= other.start_char or other.end_char <= mention.start_char for other in kept
-        ):
+        if all(mention.end_char <= other.start_char or other.end_char <= mention.start_char for other in kept):
             kept.append(mention)
     return sorted(kept, key=lambda mention: mention.start_char)
 
@@ -128,11 +126,7 @@ def _person_length(text: str, at: int, family: int, given: frozenset[str]) -> in
     for count in (2, 1):
         end = at + family + count
         name = text[at + family : end]
-        if (
-            len(name) < count
-            or any(char not in given for char in name)
-            or _AFTER_NAME.match(text, end) is None
-        ):
+        if len(name) < count or any(char not in given for char in name) or _AFTER_NAME.match(text, end) is None:
             continue
         if count == 2 or family == 2 or is_called:
             return family + count

@@ -10,9 +10,7 @@ _CONTROL = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
 _SPACES = re.compile(r"\s+")
-_SENTENCE = re.compile(
-    r"\S.*?(?:[.!?](?=[\s\"'”’)\]]|$)[\"'”’)\]]*|[。！？!?；][”’」』）]*|\n+|$)", re.DOTALL
-)
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=[\s\"'”’)\]]|$)[\"'”’)\]]*|[。！？!?；][”’」』）]*|\n+|$)", re.DOTALL)
 _TAIL = 32
 _QUESTION_END = re.compile(r"[?？][^\w?？]*$")
 _CHINESE_QUESTION = re.compile(

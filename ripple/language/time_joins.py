@@ -206,9 +206,7 @@ def _extended_once(piece: Piece, context: Context, joints: Joints) -> Piece | No
     return None
 
 
-def _join_ranges(
-    pieces: Sequence[Piece], context: Context, joints: Joints, *, needs_prefix: bool
-) -> list[Piece]:
+def _join_ranges(pieces: Sequence[Piece], context: Context, joints: Joints, *, needs_prefix: bool) -> list[Piece]:
     joined = [pieces[0]]
     for piece in pieces[1:]:
         first = joined[-1]

@@ -90,9 +90,7 @@ class Context:
         """Return the direction that the nearest tense cue of the sentence tells, cues before first."""
         low, high = max(0, start - _CLAUSE), min(len(self.text), end + _CLAUSE)
         first = max(low, *(self.text.rfind(mark, low, start) + 1 for mark in _SENTENCE_ENDS))
-        last = min(
-            (at for mark in _SENTENCE_ENDS if (at := self.text.find(mark, end, high)) >= 0), default=high
-        )
+        last = min((at for mark in _SENTENCE_ENDS if (at := self.text.find(mark, end, high)) >= 0), default=high)
         found = None
         for found in compiled(self.tense_cues).finditer(self.text, first, start):  # noqa: B007 - the last one is wanted
             pass
@@ -213,9 +211,7 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def of_years(
-    in_year: Callable[[int], Span], context: Context, direction: int, *, strictly: bool = False
-) -> Span:
+def of_years(in_year: Callable[[int], Span], context: Context, direction: int, *, strictly: bool = False) -> Span:
     """Return the occurrence of a yearless expression that lies in the told direction.
 
     Past: the latest that has begun; future: the earliest that has not ended; untold: the nearest.

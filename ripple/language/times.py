@@ -122,9 +122,7 @@ def unit_time(text: str, said_at: datetime | None) -> tuple[TimeInterval | None,
     mentions = _resolved(text, said_at, UNTOLD)
     if not mentions:
         return None, False
-    asked = [
-        m for m in mentions if m.interval is not None and _QUESTION_REST.match(text, m.end_char) is not None
-    ]
+    asked = [m for m in mentions if m.interval is not None and _QUESTION_REST.match(text, m.end_char) is not None]
     best = _finest([m for m in mentions if m not in asked], said_at) or _finest(asked, said_at)
     return (None if best is None else best.interval), True
 
@@ -146,11 +144,7 @@ def query_time(text: str, now: datetime | None = None, *, newest: datetime | Non
     mentions = _resolved(text, now, PAST)
     best = _finest(mentions, now)
     if best is None and now is None and newest is not None and mentions:
-        yearless = [
-            m
-            for m in _resolved(text, newest, PAST)
-            if m.grain in _YEARLY and _RELATIVE.search(m.text) is None
-        ]
+        yearless = [m for m in _resolved(text, newest, PAST) if m.grain in _YEARLY and _RELATIVE.search(m.text) is None]
         best = _finest(yearless, newest)
     if best is None or best.interval is None:
         return None

@@ -143,9 +143,7 @@ def _is_modal(match: re.Match[str], context: Context) -> bool:
 def _month_with_day(match: re.Match[str], context: Context) -> Found | None:
     if _is_modal(match, context):
         return None
-    return dated(
-        partial(month_day, month_number(match["month"]), ordinal(match["day"])), match, context, "day"
-    )
+    return dated(partial(month_day, month_number(match["month"]), ordinal(match["day"])), match, context, "day")
 
 
 def _days_in_month(match: re.Match[str], context: Context) -> Found | None:
@@ -153,9 +151,7 @@ def _days_in_month(match: re.Match[str], context: Context) -> Found | None:
         return None
     if match["range"].strip() == "and" and not match.group().startswith("between"):
         return None
-    in_year = partial(
-        _days_of_month, month_number(match["month"]), ordinal(match["day"]), ordinal(match["last"])
-    )
+    in_year = partial(_days_of_month, month_number(match["month"]), ordinal(match["day"]), ordinal(match["last"]))
     return dated(in_year, match, context, "day")
 
 
@@ -227,17 +223,13 @@ def _weekday(match: re.Match[str], context: Context) -> Found | None:
         return Found(calendar.day(calendar.weekday_near(today, number, PAST)), "day")
     if "coming" in relative:
         return Found(calendar.day(calendar.weekday_near(today, number, FUTURE)), "day")
-    return Found(
-        calendar.day(monday + timedelta(days=number + 7)), "day"
-    )  # next, following: of the next week
+    return Found(calendar.day(monday + timedelta(days=number + 7)), "day")  # next, following: of the next week
 
 
 def _year(match: re.Match[str], context: Context) -> Found | None:
     number = int(match["year"])
     before = context.text[max(0, match.start() - 24) : match.start()]
-    leads = re.search(
-        r"\b(?:in|since|of|by|during|from|until|till|year|around|before|after|the|cy) ?$", before
-    )
+    leads = re.search(r"\b(?:in|since|of|by|during|from|until|till|year|around|before|after|the|cy) ?$", before)
     if leads is None and not 1900 <= number <= 2099:
         return None
     after = context.text[match.end() : match.end() + 2]
@@ -293,10 +285,7 @@ def _day_of_month(match: re.Match[str], context: Context) -> Found | None:
     before = context.text[max(0, match.start() - 8) : match.start()]
     after = context.text[match.end() : match.end() + 8]
     leads = match.group().startswith("on ") or re.search(r"(?:by|until|till|since) $", before) is not None
-    is_weak = (
-        not leads
-        or re.match(r" (?!(?:at|and|with|in|for|to|i|we|he|she|they|is|was|will)\b)", after) is not None
-    )
+    is_weak = not leads or re.match(r" (?!(?:at|and|with|in|for|to|i|we|he|she|they|is|was|will)\b)", after) is not None
     today = context.today()
     direction = PAST if context.tense(match.start(), match.end()) == PAST else FUTURE
     for step in range(12):
@@ -315,8 +304,7 @@ _MONTH_WORDS = words(
     "october november december"
 )
 _WEEKDAY_WORDS = words(
-    "mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday tues weds "
-    "thur thurs"
+    "mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday tues weds thur thurs"
 )
 _DIGIT = words("#")
 NUMERIC_RULES = (

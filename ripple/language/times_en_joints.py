@@ -50,9 +50,7 @@ def _nth_of(match: re.Match[str], found: Found, context: Context) -> Found | Non
     """Return "the first weekend of August", "the last Friday in May", "the third week of next month"."""
     inner = match["inner"].rstrip("s") if match["inner"] != "days" else "day"
     count = -1 if match["nth"] == "last" else ordinal(match["nth"])
-    if found.grain not in ("month", "year") or (
-        inner in ("month", "half", "quarter") and found.grain != "year"
-    ):
+    if found.grain not in ("month", "year") or (inner in ("month", "half", "quarter") and found.grain != "year"):
         return None
     if found.span is None and found.in_year is None:
         return Found(None, "day")
@@ -82,11 +80,7 @@ def _nth_in(inner: str, count: int, span: Span) -> Span:
     month = last.month if count < 0 else first.month
     if inner == "week":
         if last.month != first.month:
-            return (
-                calendar.week_of_month(first.year, month, -1)
-                if count < 0
-                else _week_of_year(first.year, count)
-            )
+            return calendar.week_of_month(first.year, month, -1) if count < 0 else _week_of_year(first.year, count)
         return calendar.week_of_month(first.year, month, count)
     if inner == "weekend":
         return calendar.weekend(calendar.nth_weekday(first.year, month, 5, count))
@@ -105,9 +99,7 @@ def _offset(match: re.Match[str], found: Found, context: Context) -> Found | Non
     edge = found.span.start if sign < 0 else found.span.end
     groups = match.groupdict()
     if groups["weekday"] is not None:
-        return Found(
-            calendar.day(calendar.weekday_near(edge.date(), weekday_number(groups["weekday"]), sign)), "day"
-        )
+        return Found(calendar.day(calendar.weekday_near(edge.date(), weekday_number(groups["weekday"]), sign)), "day")
     unit = unit_of(match)
     if groups["number"] is not None:
         return shift(edge, unit, sign * number(groups["number"]))
@@ -125,9 +117,7 @@ def _offset(match: re.Match[str], found: Found, context: Context) -> Found | Non
         return Found(calendar.days(first, first + length - timedelta(days=1)), grain)
     count = {"month": 1, "quarter": 3, "year": 12}.get(unit, 120)
     if sign < 0:
-        return Found(
-            calendar.days(calendar.shift_months(edge.date(), -count), edge.date() - timedelta(days=1)), grain
-        )
+        return Found(calendar.days(calendar.shift_months(edge.date(), -count), edge.date() - timedelta(days=1)), grain)
     first = edge.date() + timedelta(days=1)
     return Found(calendar.days(first, calendar.shift_months(first, count) - timedelta(days=1)), grain)
 

@@ -49,9 +49,7 @@ def _season(match: re.Match[str], context: Context) -> Found | None:
     if match["relative"] is not None:
         return directed(in_year, match["relative"], context, "season")
     before = context.text[max(0, match.start() - 24) : match.start()]
-    leads = re.search(
-        r"\b(?:in|over|during|since|until|by|for|of|all|this) (?:the |early |late |mid-?)?$", before
-    )
+    leads = re.search(r"\b(?:in|over|during|since|until|by|for|of|all|this) (?:the |early |late |mid-?)?$", before)
     is_weak = leads is None or (match["season"] in ("fall", "spring") and not leads.group().endswith("the "))
     return dated(in_year, match, context, "season", is_weak=is_weak)
 
@@ -65,16 +63,12 @@ def _seasons_ago(match: re.Match[str], context: Context) -> Found:
 
 
 def _holiday(match: re.Match[str], context: Context) -> Found | None:
-    month, day = next(
-        dates for name, dates in _FIXED_HOLIDAYS.items() if re.fullmatch(name, match["holiday"])
-    )
+    month, day = next(dates for name, dates in _FIXED_HOLIDAYS.items() if re.fullmatch(name, match["holiday"]))
     in_year = partial(month_day, month, day)
     if match["relative"] is not None:
         return directed(in_year, match["relative"].strip(), context, "day")
     before = context.text[max(0, match.start() - 16) : match.start()]
-    leads = re.search(
-        r"\b(?:on|for|at|since|by|before|after|until|over|around|celebrat\w+|this|my|our) $", before
-    )
+    leads = re.search(r"\b(?:on|for|at|since|by|before|after|until|over|around|celebrat\w+|this|my|our) $", before)
     after = context.text[match.end() : match.end() + 8]
     ends = re.match(r"$|[.,!?;)]| (?:was|were|is|at|with|we|i|and|in|this|last|next)\b", after)
     return dated(in_year, match, context, "day", is_weak=leads is None and ends is None)

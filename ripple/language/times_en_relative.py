@@ -112,9 +112,7 @@ def _counted(match: re.Match[str], context: Context) -> Found:
     if match["number"] is None:
         return Found(None, "vague")
     forward = match["relative"] in ("next", "coming", "upcoming", "following")
-    return running(
-        context.now(), unit_of(match), -number(match["number"]) if forward else number(match["number"])
-    )
+    return running(context.now(), unit_of(match), -number(match["number"]) if forward else number(match["number"]))
 
 
 def _ago(match: re.Match[str], context: Context) -> Found:
@@ -155,8 +153,7 @@ def _in_units(match: re.Match[str], context: Context) -> Found:
     """Return "in two weeks": ahead, unless the sentence tells a past ("hadn't seen her in two years")."""
     tense = context.tense(match.start(), match.end())
     is_perfect = (
-        tense != FUTURE
-        and _PERFECT.search(context.text, max(0, match.start() - 80), match.start()) is not None
+        tense != FUTURE and _PERFECT.search(context.text, max(0, match.start() - 80), match.start()) is not None
     )
     if tense == PAST or is_perfect:
         return Found(None, "duration")
@@ -167,13 +164,10 @@ def _duration(match: re.Match[str], context: Context) -> Found | None:
     """Return a duration; grounded as "up to now" where the sentence says that it still lasts."""
     groups = match.groupdict()
     before = context.text[max(0, match.start() - 80) : match.start()]
-    is_open = groups["still"] is not None or (
-        groups["lead"] is not None and _PERFECT.search(before) is not None
-    )
+    is_open = groups["still"] is not None or (groups["lead"] is not None and _PERFECT.search(before) is not None)
     is_open = (
         is_open
-        or re.search(r"\b(?:it's|its|it has|it is) (?:already |now )?(?:been )?(?:about )?$", before)
-        is not None
+        or re.search(r"\b(?:it's|its|it has|it is) (?:already |now )?(?:been )?(?:about )?$", before) is not None
     )
     if groups["number"] is None or not is_open or unit_of(match) == "second":
         return Found(None, "duration")
@@ -326,9 +320,7 @@ RELATIVE_RULES = (
         "every each",
         rf"(?:every|each)(?: single| other| second)? (?:{_ONE_UNIT}|{WEEKDAY}|morning|afternoon|evening)s?",
     ),
-    _told(
-        "set", "daily weekly monthly yearly annually nightly", "daily|weekly|monthly|yearly|annually|nightly"
-    ),
+    _told("set", "daily weekly monthly yearly annually nightly", "daily|weekly|monthly|yearly|annually|nightly"),
     _told(
         "set",
         "mondays tuesdays wednesdays thursdays fridays saturdays sundays",

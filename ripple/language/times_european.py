@@ -112,9 +112,7 @@ _SPANISH = _Vocabulary(
     past=r"fui|fue|fuimos|fueron|estuve|estuvo|era|tuve|tuvo|hice|hizo|pasad[oa]|vi|compré|\w+(?:ó|aron|ieron|amos)",
     triggers="ayer anteayer antier hoy mañana anoche noche tarde",
     unit_words="día dia días dias semana semanas mes meses año años hora horas minuto minutos",
-    relative_words=(
-        "pasado pasada último última ultimo ultima próximo próxima proximo proxima viene este esta"
-    ),
+    relative_words=("pasado pasada último última ultimo ultima próximo próxima proximo proxima viene este esta"),
     count_words="hace en dentro desde llevo lleva llevamos llevan",
 )
 _FRENCH = _Vocabulary(
@@ -145,9 +143,7 @@ _FRENCH = _Vocabulary(
         r"est \w+[éiu]e?"
     ),
     triggers="hier avant aujourd demain après soir matin nuit midi",
-    unit_words=(
-        "jour jours semaine semaines week mois an ans année années annee annees heure heures minute minutes"
-    ),
+    unit_words=("jour jours semaine semaines week mois an ans année années annee annees heure heures minute minutes"),
     relative_words="dernier dernière derniere passé passée prochain prochaine ce cet cette",
     count_words="il dans depuis",
 )
@@ -183,8 +179,7 @@ _GERMAN = _Vocabulary(
     past=r"war|waren|hatte|hatten|habe|haben|hat|bin|ist|ging|gingen|letzte[nrsm]?|wurde|kam",
     triggers="gestern vorgestern heute morgen übermorgen nacht abend vormittag nachmittag früh",
     unit_words=(
-        "tag tage tagen woche wochen wochenende monat monate monaten jahr jahre jahren stunde "
-        "stunden minute minuten"
+        "tag tage tagen woche wochen wochenende monat monate monaten jahr jahre jahren stunde stunden minute minuten"
     ),
     relative_words=(
         "letzte letzten letzter letztes letztem vorige vorigen voriges vergangene vergangenen "
@@ -222,9 +217,7 @@ def _part(vocabulary: _Vocabulary, match: re.Match[str], context: Context) -> Fo
 
 
 def _index(listed: str, word: str) -> int:
-    return next(
-        number for number, pattern in enumerate(listed.split()) if re.fullmatch(pattern, word) is not None
-    )
+    return next(number for number, pattern in enumerate(listed.split()) if re.fullmatch(pattern, word) is not None)
 
 
 def _unit(vocabulary: _Vocabulary, word: str) -> str:

@@ -247,9 +247,7 @@ def _half_month(match: re.Match[str], context: Context) -> Found:
 
 def _season(match: re.Match[str], context: Context) -> Found:
     number = _SEASONS[match["season"]]
-    return _dated(
-        lambda year: calendar.season(year, number), match, context, "season", is_weak=match["lead"] is None
-    )
+    return _dated(lambda year: calendar.season(year, number), match, context, "season", is_weak=match["lead"] is None)
 
 
 def _holiday(match: re.Match[str], context: Context) -> Found:
@@ -311,9 +309,7 @@ def _turn_of_now(match: re.Match[str], context: Context) -> Found:
     return Found(calendar.third_of_year(today.year, part), "year")
 
 
-def _rule(
-    triggers: str, pattern: str, build: Callable[[re.Match[str], Context], Found | None], grain: str
-) -> Rule:
+def _rule(triggers: str, pattern: str, build: Callable[[re.Match[str], Context], Found | None], grain: str) -> Rule:
     return Rule(frozenset(triggers), pattern, build, grain)
 
 
@@ -355,18 +351,14 @@ CHINESE_RULES = (
         "day",
     ),
     _rule("月", rf"{STEP}月(?:的)?(?:(?P<day>{NUMBER})[日号號])?(?!亮|饼|球)", _relative_month, "month"),
-    _rule(
-        "月", rf"(?<![\d零〇一二三四五六七八九十两第])(?P<month>{NUMBER})月(?:份)?(?!亮|饼)", _month, "month"
-    ),
+    _rule("月", rf"(?<![\d零〇一二三四五六七八九十两第])(?P<month>{NUMBER})月(?:份)?(?!亮|饼)", _month, "month"),
     _rule(
         "日号號",
         rf"(?<![\d月零〇一二三四五六七八九十第./-])(?P<day>{NUMBER})[日号號](?![楼樓线線门門房机機馆館厅廳店院桌选球文码元])",
         _day_of_month,
         "day",
     ),
-    _rule(
-        "周週期拜", rf"(?:{STEP})?{_WEEK}(?P<weekday>[一二三四五六日天])(?!年|遍|圈|次|个)", _weekday, "day"
-    ),
+    _rule("周週期拜", rf"(?:{STEP})?{_WEEK}(?P<weekday>[一二三四五六日天])(?!年|遍|圈|次|个)", _weekday, "day"),
     _rule("周週末", rf"(?:{STEP})?(?:周|週)末", _weekend, "weekend"),
     _rule("周週期拜", rf"{STEP}{_WEEK}(?![一二三四五六日天末年围圍])", _week, "week"),
     _rule("季", r"第?(?P<number>[一二三四1234])季度", _quarter, "quarter"),

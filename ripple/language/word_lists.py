@@ -73,6 +73,4 @@ def chinese_family_names() -> frozenset[str]:
 @cache
 def chinese_given_characters() -> frozenset[str]:
     """Return characters that are common in Chinese given names."""
-    return frozenset(
-        char for row in _rows("chinese_names.txt") if row.startswith("given: ") for char in row[7:]
-    )
+    return frozenset(char for row in _rows("chinese_names.txt") if row.startswith("given: ") for char in row[7:])

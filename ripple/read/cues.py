@@ -84,11 +84,7 @@ def query_cues(
     """
     text = clean_text(query[:_MAX_CHARS])
     people = _participants(text, known_participants)
-    cut = [
-        (start, end)
-        for start, end, name in people
-        if known_speakers is None or known_speakers(name) is not None
-    ]
+    cut = [(start, end) for start, end, name in people if known_speakers is None or known_speakers(name) is not None]
     name_free = _without(text, cut)
     return Cues(
         text=text,
@@ -110,9 +106,7 @@ def _participants(text: str, known: NameLookup) -> list[tuple[int, int, str]]:
             found.append((mention.start_char, mention.end_char, name))
     for match in _WORD.finditer(text):
         word = _POSSESSIVE.sub("", match.group())
-        if not word[:1].islower() or any(
-            start < match.end() and match.start() < end for start, end, _ in found
-        ):
+        if not word[:1].islower() or any(start < match.end() and match.start() < end for start, end, _ in found):
             continue
         name = _lower_case_name(word, known)
         if name is not None:

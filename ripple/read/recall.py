@@ -11,7 +11,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import FEATURES, NamespaceEngine, RecallArrays, RecallSettings
+from ripple._columns import RecallArrays, RecallSettings
+from ripple._engine import FEATURES, NamespaceEngine
 from ripple.errors import ModelError
 from ripple.language.known import NamesInUse
 from ripple.read.context import Reached, Recall, RecallTrace

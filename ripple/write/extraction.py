@@ -71,9 +71,7 @@ _ABOUT_YOU = re.compile(
 _SENTENCE_QUESTION = re.compile(r"[^.!?]*\?")
 
 
-def extract_rules(
-    turns: Sequence[Turn], known_participants: NameLookup | Collection[str] = ()
-) -> list[UnitDraft]:
+def extract_rules(turns: Sequence[Turn], known_participants: NameLookup | Collection[str] = ()) -> list[UnitDraft]:
     """Return one unit for each turn that says something, several for a long one, in the order of the turns.
 
     Parameters

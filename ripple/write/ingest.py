@@ -11,7 +11,8 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
-from ripple._engine import EdgeArrays, NamespaceEngine, to_seconds
+from ripple._columns import EdgeArrays, to_seconds
+from ripple._engine import NamespaceEngine
 from ripple.config import REPEAT_WINDOW
 from ripple.language.known import NamesInUse
 from ripple.language.names import name_key

@@ -59,9 +59,7 @@ def as_ways(zone: _core.Zone) -> list[Way]:
 def zone_of(*entries: tuple[int, int, float]) -> _core.Zone:
     """A zone of (row, hop, path strength)."""
     columns = list(zip(*entries, strict=True))
-    return _core.Zone(
-        np.array(columns[0], np.uint32), np.array(columns[1], np.uint8), np.array(columns[2], np.float32)
-    )
+    return _core.Zone(np.array(columns[0], np.uint32), np.array(columns[1], np.uint8), np.array(columns[2], np.float32))
 
 
 def support(
@@ -133,9 +131,7 @@ def test_sequence_and_term_edges_are_walked_one_hop_only() -> None:
 
 
 def test_recalled_rows_are_walked_through_and_filtered_rows_are_not() -> None:
-    graph = graph_of(
-        5, [(0, 1, SEMANTIC, 1.0), (1, 2, SEMANTIC, 0.5), (0, 3, SEMANTIC, 1.0), (3, 4, SEMANTIC, 1.0)]
-    )
+    graph = graph_of(5, [(0, 1, SEMANTIC, 1.0), (1, 2, SEMANTIC, 0.5), (0, 3, SEMANTIC, 1.0), (3, 4, SEMANTIC, 1.0)])
     zone = collect(graph, [0], exclude=[1], allowed=[0, 1, 2, 4])
     assert as_ways(zone) == [Way(2, 2, 1, 0, 0.5, SEMANTIC)]
     assert collect(graph, [0], allowed=[1, 2]).rows.tolist() == []
@@ -290,10 +286,7 @@ def test_zone_agrees_with_the_twin(
 
 def random_graph(rng: np.random.Generator, count: int, edge_count: int) -> list[tuple[int, int, int, float]]:
     ends = rng.integers(0, count, (edge_count, 2))
-    keys = {
-        (min(a, b), max(a, b), k)
-        for (a, b), k in zip(ends.tolist(), rng.integers(0, 5, edge_count), strict=True)
-    }
+    keys = {(min(a, b), max(a, b), k) for (a, b), k in zip(ends.tolist(), rng.integers(0, 5, edge_count), strict=True)}
     return [(a, b, int(k), float(rng.random() * 0.9 + 0.1)) for a, b, k in sorted(keys) if a != b]
 
 
@@ -329,9 +322,7 @@ score_lists = st.lists(
     st.tuples(
         st.integers(1, 3),
         st.sampled_from([0.25, 0.5, 1.0]),
-        st.one_of(
-            st.just(NAN), st.integers(-20, 60).map(lambda i: i / 64), st.floats(0.375, 0.4375, width=32)
-        ),
+        st.one_of(st.just(NAN), st.integers(-20, 60).map(lambda i: i / 64), st.floats(0.375, 0.4375, width=32)),
         st.one_of(st.just(NAN), st.integers(0, 64).map(lambda i: i / 64)),
     ),
     min_size=1,

@@ -18,9 +18,7 @@ FINITE = st.floats(-100, 100, width=32)
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
-    st.integers(0, 70).flatmap(
-        lambda n: st.tuples(arrays("f4", n, elements=FINITE), arrays("f4", n, elements=FINITE))
-    )
+    st.integers(0, 70).flatmap(lambda n: st.tuples(arrays("f4", n, elements=FINITE), arrays("f4", n, elements=FINITE)))
 )
 def test_dot_agrees_with_numpy(pair):
     a, b = pair

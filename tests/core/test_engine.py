@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from doubles import HashEmbedder
-from ripple._engine import EdgeArrays, NamespaceEngine, RecallArrays, RecallSettings, UnitColumns
+from ripple._columns import EdgeArrays, RecallArrays, RecallSettings, UnitColumns
+from ripple._engine import NamespaceEngine
 from ripple.models.embedders import StaticEmbedder
 from ripple.types import Cues, EdgeKind, Filter, Thresholds, TimeInterval, UnitDraft
 
@@ -52,7 +53,7 @@ def vectors_of(drafts: Iterable[UnitDraft], embedder: Any = EMBEDDER) -> np.ndar
 
 
 def new_engine() -> NamespaceEngine:
-    return NamespaceEngine(EMBEDDER.dimension, THRESHOLDS, None)
+    return NamespaceEngine(EMBEDDER.dimension, THRESHOLDS, None, is_static=False, is_english=False)
 
 
 def stage(engine: NamespaceEngine, first: int, drafts: list[UnitDraft]) -> tuple[EdgeArrays, EdgeArrays]:
@@ -280,9 +281,9 @@ def test_any_order_of_writes_keeps_ids_edges_and_words_together(steps: list[str]
 
 def test_target_embedded_here_or_there_gives_the_same(static_embedder: StaticEmbedder) -> None:
     """With the static embedder the core embeds the target itself; told not to, Python does, to the same end."""
-    native = NamespaceEngine(static_embedder.dimension, THRESHOLDS, static_embedder.native)
-    told = NamespaceEngine(static_embedder.dimension, THRESHOLDS, static_embedder.native)
-    told._embeds_targets = False
+    size, words = static_embedder.dimension, static_embedder.native
+    native = NamespaceEngine(size, THRESHOLDS, words, is_static=True, is_english=True)
+    told = NamespaceEngine(size, THRESHOLDS, words, is_static=False, is_english=True)
     drafts = [
         draft(1, "You two should try Harbor Grill for dinner.", "Sam", "Harbor Grill"),
         draft(2, "Harbor Grill is the seafood place by the pier.", "Lea", "Harbor Grill"),

@@ -271,9 +271,7 @@ def components(graph: _core.MemoryGraph, count: int) -> int:
     return nx.number_connected_components(network)
 
 
-@pytest.mark.parametrize(
-    "clock", ["a minute apart", "irregular", "backwards", "shuffled", "one date", "unknown"]
-)
+@pytest.mark.parametrize("clock", ["a minute apart", "irregular", "backwards", "shuffled", "one date", "unknown"])
 def test_alternating_turns_of_two_people_are_one_component(clock: str) -> None:
     # Every pair shares both people and scores 1.0, so only the cap order keeps 600 turns together.
     count = 600

@@ -92,9 +92,7 @@ def test_every_settled_character_folds_as_in_pythons_tables() -> None:
     for start in range(0, len(codes), 256):
         # Letters keep the characters from composing with one another; 1,024 bytes of key are never reached.
         text = "x".join(map(chr, codes[start : start + 256]))
-        assert _core.normalize_key(text) == twin.normalize_key(text), (
-            f"U+{codes[start]:X} and the 255 after it"
-        )
+        assert _core.normalize_key(text) == twin.normalize_key(text), f"U+{codes[start]:X} and the 255 after it"
 
 
 def test_every_settled_character_separates_or_joins_as_in_the_twin() -> None:

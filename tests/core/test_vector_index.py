@@ -193,9 +193,7 @@ def test_graph_recall_against_the_exact_scan(graph_index, vectors, queries):
     assert graph_index.self_recall(200) >= 0.99
     rows, scores = graph_index.search(queries[0], 20, everything)
     # the graph's scores are those of the exact scan, bit for bit
-    exact = dict(
-        zip(*(a.tolist() for a in graph_index.search_exact(queries[0], ROWS, everything)), strict=True)
-    )
+    exact = dict(zip(*(a.tolist() for a in graph_index.search_exact(queries[0], ROWS, everything)), strict=True))
     assert all(exact[row] == score for row, score in zip(rows.tolist(), scores.tolist(), strict=True))
 
 
@@ -233,9 +231,7 @@ def test_identical_vectors_share_an_entry_and_hide_nothing(vectors, queries):
     assert index.stats() == {"rows": 2 * few, "distinct": few, "graph_entries": few, "graph_deleted": 0}
     others = mask_of([row for row in range(few) if row != 7])
     kept = np.delete(np.arange(few), 7)
-    found = [
-        recall(index.search(q, 20, others)[0], kept[nearest_rows(vectors[kept], q, 20)]) for q in queries
-    ]
+    found = [recall(index.search(q, 20, others)[0], kept[nearest_rows(vectors[kept], q, 20)]) for q in queries]
     assert np.mean(found) >= 0.99
     everything = mask_of([*range(few), *range(10_000, 10_000 + few)])
     assert index.search(vectors[7], 5, everything)[0].tolist() == [7, 10_000, 10_001, 10_002, 10_003]

@@ -78,8 +78,7 @@ class FakeMemory:
             clue = " ".join(unit.text for unit in chosen[:2])
             chosen += [unit for unit in _by_words(clue, units) if unit.unit_id not in seen]
         evidence = tuple(
-            Evidence("unit", unit.unit_id, unit.text, 1.0, {}, ("lexical",), unit.sources)
-            for unit in chosen[:top_k]
+            Evidence("unit", unit.unit_id, unit.text, 1.0, {}, ("lexical",), unit.sources) for unit in chosen[:top_k]
         )
         return FakeRecall(evidence, support=min(1.0, len(ranked) / 4))
 

@@ -85,9 +85,7 @@ def test_look_up_of_full_names_finds_short_forms_through_the_lists() -> None:
     assert lookup_alias("Mel", exact) is None
 
 
-NAMES = st.sampled_from(
-    ["Ada", "Ada Moreau", "Ada Lund", "Mel", "Melanie", "Melissa", "Bo", "ADA", "李明", ""]
-)
+NAMES = st.sampled_from(["Ada", "Ada Moreau", "Ada Lund", "Mel", "Melanie", "Melissa", "Bo", "ADA", "李明", ""])
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)

@@ -15,9 +15,7 @@ def test_clean_text_is_one_line_without_what_cannot_be_seen() -> None:
     assert clean_text("👩\u200d🚀 家族") == "👩\u200d🚀 家族"
 
 
-@pytest.mark.parametrize(
-    "text", ["Why?", 'Did she say "why?"', "Fine. And you? 😀", "你去吗", "他是谁?", "What now?!"]
-)
+@pytest.mark.parametrize("text", ["Why?", 'Did she say "why?"', "Fine. And you? 😀", "你去吗", "他是谁?", "What now?!"])
 def test_question(text: str) -> None:
     assert is_question(text)
 

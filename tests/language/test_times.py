@@ -202,9 +202,7 @@ def test_mention_keeps_its_place_and_wording() -> None:
 
 
 def test_relative_date_without_time_of_speaking_stays_unresolved() -> None:
-    assert [m.interval for m in resolve_times("We met yesterday, last May and two years ago.", None)] == [
-        None
-    ] * 3
+    assert [m.interval for m in resolve_times("We met yesterday, last May and two years ago.", None)] == [None] * 3
 
 
 def test_absolute_date_without_time_of_speaking_is_utc() -> None:
@@ -252,9 +250,7 @@ def test_unit_time_prefers_statement_over_question() -> None:
 
 
 def test_unit_time_prefers_date_over_duration_and_finer_over_coarser() -> None:
-    interval, _ = unit_time(
-        "I've been ill for two weeks now, last month too, but on Monday I swam.", WEDNESDAY
-    )
+    interval, _ = unit_time("I've been ill for two weeks now, last month too, but on Monday I swam.", WEDNESDAY)
     assert interval is not None
     assert shown(interval) == "2024-05-13"
 
@@ -311,9 +307,7 @@ def test_question_for_a_time(question: str) -> None:
     assert asks_when(question)
 
 
-@pytest.mark.parametrize(
-    "question", ["Who left?", "What did Ada wear to the party she left early?", "谁走了？"]
-)
+@pytest.mark.parametrize("question", ["Who left?", "What did Ada wear to the party she left early?", "谁走了？"])
 def test_question_for_something_else(question: str) -> None:
     assert not asks_when(question)
 
@@ -335,9 +329,7 @@ WORDS = st.sampled_from(TOKENS.split())
         st.datetimes(timezones=st.just(timezone(timedelta(hours=-12)))),
     ),
 )
-def test_any_text_and_time_gives_ordered_mentions_and_sound_intervals(
-    text: str, said_at: datetime | None
-) -> None:
+def test_any_text_and_time_gives_ordered_mentions_and_sound_intervals(text: str, said_at: datetime | None) -> None:
     mentions = resolve_times(text, said_at)
     end = 0
     for mention in mentions:

@@ -70,11 +70,7 @@ def test_share_of_specified_expressions(name: str, floor: float) -> None:
             case = json.loads(line)
             for result in case["results"]:
                 wanted = set(specified(result))
-                if (
-                    case["ref"] is None
-                    or result["type"] not in ("date", "datetime", "daterange")
-                    or not wanted
-                ):
+                if case["ref"] is None or result["type"] not in ("date", "datetime", "daterange") or not wanted:
                     continue
                 total += 1
                 found = intervals(case["input"], at(case["ref"][:19]), result["start"], result["end"])

@@ -59,9 +59,7 @@ def test_related_sentences_are_nearer_than_unrelated_ones(static: StaticEmbedder
 
 
 def test_name_in_front_moves_a_sentence_little(static: StaticEmbedder) -> None:
-    bare, named = static.embed(
-        ["we went hiking in the mountains", "Caroline: we went hiking in the mountains"]
-    )
+    bare, named = static.embed(["we went hiking in the mountains", "Caroline: we went hiking in the mountains"])
     assert bare @ named > 0.9
 
 
@@ -92,9 +90,7 @@ def test_minilm_needs_its_files(tmp_path: Path) -> None:
 
 
 def test_minilm_ranks_paraphrase_above_other_topic(minilm: MiniLMEmbedder) -> None:
-    vectors = minilm.embed(
-        ["He lost his job.", "He was let go at work.", "The soup is too salty.", "", "[UNK]"]
-    )
+    vectors = minilm.embed(["He lost his job.", "He was let go at work.", "The soup is too salty.", "", "[UNK]"])
     assert vectors.shape == (5, minilm.dimension) == (5, 384)
     np.testing.assert_allclose(np.linalg.norm(vectors[:3], axis=1), 1.0, rtol=1e-5)
     assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2

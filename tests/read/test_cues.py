@@ -49,9 +49,7 @@ def cues(query: str) -> Cues:
         ("", "", ()),
     ],
 )
-def test_known_names_are_cut_from_the_query(
-    query: str, name_free: str, participants: tuple[str, ...]
-) -> None:
+def test_known_names_are_cut_from_the_query(query: str, name_free: str, participants: tuple[str, ...]) -> None:
     found = cues(query)
     assert found.text == query
     assert found.name_free == name_free

@@ -22,9 +22,7 @@ def _jaccard(a: Set[int], b: Set[int]) -> Fraction | None:
     return Fraction(len(a & b), len(a | b)) if a and b else None
 
 
-def _closeness(
-    a: tuple[int, int] | None, b: tuple[int, int] | None, tau: int, longest: int
-) -> Fraction | None:
+def _closeness(a: tuple[int, int] | None, b: tuple[int, int] | None, tau: int, longest: int) -> Fraction | None:
     for time in (a, b):
         if time is None or time[1] < time[0] or time[1] - time[0] > longest:
             return None
@@ -34,9 +32,7 @@ def _closeness(
     return Fraction(1) if gap <= 0 else Fraction(math.exp(-gap / tau))
 
 
-def structural_score(
-    a: Cues, b: Cues, *, tau: int = 7 * DAY, longest: int = 100 * 366 * DAY
-) -> Fraction | None:
+def structural_score(a: Cues, b: Cues, *, tau: int = 7 * DAY, longest: int = 100 * 366 * DAY) -> Fraction | None:
     parts = [
         (Fraction(5, 10), _jaccard(a.participants, b.participants)),
         (Fraction(2, 10), _jaccard(a.locations, b.locations)),

@@ -51,9 +51,7 @@ class ShadowIndex:
         """BM25 of each live row that holds a term of the query."""
         return self._bm25(query, self.live, self.average_length())
 
-    def windows(
-        self, sessions: Sequence[Sequence[int]], radius: int, visible: Collection[int]
-    ) -> dict[int, Document]:
+    def windows(self, sessions: Sequence[Sequence[int]], radius: int, visible: Collection[int]) -> dict[int, Document]:
         """Each visible row with its neighbours as one document; others are cut out of their session."""
         windows, live = {}, self.live
         for session in sessions:
@@ -68,9 +66,7 @@ class ShadowIndex:
         """As scores(), of windows; their average length is that of units times their members."""
         return self._bm25(query, windows, self.average_length())
 
-    def _bm25(
-        self, query: Iterable[str], documents: dict[int, Document], average_length: float
-    ) -> dict[int, float]:
+    def _bm25(self, query: Iterable[str], documents: dict[int, Document], average_length: float) -> dict[int, float]:
         scores: dict[int, float] = {}
         for term in dict.fromkeys(query):
             idf = self.idf(sum(term in document.counts for document in documents.values()))

@@ -28,9 +28,7 @@ class ShadowVectors:
     def search(self, query: NDArray[np.float32], k: int, allowed: Iterable[int]) -> list[tuple[int, float]]:
         """Row and score, score down then row up."""
         wide = query.astype(np.float64)
-        scored = [
-            (row, float(self.units[row].astype(np.float64) @ wide)) for row in allowed if row in self.units
-        ]
+        scored = [(row, float(self.units[row].astype(np.float64) @ wide)) for row in allowed if row in self.units]
         return sorted(scored, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
@@ -44,9 +42,7 @@ def recall(found: Iterable[int], wanted: Iterable[int]) -> float:
     return len(truth & set(found)) / len(truth)
 
 
-def clustered_vectors(
-    rows: int, dimension: int, centres: int, seed: int, noise: float = 0.8
-) -> NDArray[np.float32]:
+def clustered_vectors(rows: int, dimension: int, centres: int, seed: int, noise: float = 0.8) -> NDArray[np.float32]:
     """Unit vectors around random centres, as embeddings of a conversation lie around its topics."""
     random = np.random.default_rng(seed)
     middle = np.random.default_rng(centres).standard_normal((centres, dimension))

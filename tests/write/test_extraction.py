@@ -21,9 +21,7 @@ def unit(text: str, speaker: str | None = "Ines", known: tuple[str, ...] = (), *
 
 
 def dialogue(*lines: tuple[str, str]) -> list[UnitDraft]:
-    return extract_rules(
-        [Turn(n, text, speaker, SAID, session="s1") for n, (speaker, text) in enumerate(lines, 1)]
-    )
+    return extract_rules([Turn(n, text, speaker, SAID, session="s1") for n, (speaker, text) in enumerate(lines, 1)])
 
 
 def test_unit_names_speaker_and_cites_turn() -> None:
@@ -133,15 +131,11 @@ def test_ten_thousand_names_are_cut_to_a_bounded_number() -> None:
 
 
 TOKENS = "Ines Mel you your told me Rome in . ? ! yesterday 我 在 上海 昨天 \x00 \u200b"
-TEXTS = st.one_of(
-    st.text(max_size=120), st.lists(st.sampled_from(TOKENS.split(" ")), max_size=15).map(" ".join)
-)
+TEXTS = st.one_of(st.text(max_size=120), st.lists(st.sampled_from(TOKENS.split(" ")), max_size=15).map(" ".join))
 
 
 @settings(max_examples=60, deadline=None, derandomize=True)
-@given(
-    st.lists(st.tuples(TEXTS, st.sampled_from([None, "Ines", "Melanie", "user", "\x00", "李明"])), max_size=4)
-)
+@given(st.lists(st.tuples(TEXTS, st.sampled_from([None, "Ines", "Melanie", "user", "\x00", "李明"])), max_size=4))
 def test_any_turns_give_sound_units(lines: list[tuple[str, str | None]]) -> None:
     turns = [Turn(n, text, speaker, SAID) for n, (text, speaker) in enumerate(lines)]
     for draft in extract_rules(turns, ["Melanie"]):

@@ -63,6 +63,7 @@ class CueIndex {
                                               const RowMask& allowed) const;
 
  private:
+  static void check_cues(const CueView& cues);
   struct Record {
     std::size_t offset = 0;  // of its ids in ids_: participants, then locations
     std::uint32_t participants = 0;

@@ -42,7 +42,8 @@ struct EngineOptions {
   CueWalkOptions cue_walk;
   PlannerOptions planner;
   DiffusionOptions diffusion;
-  bool is_english = false;  // the embedder knows Latin script only: cosines count by the question's share of it
+  bool is_english =
+      false;  // the embedder knows Latin script only: cosines count by the question's share of it
 };
 
 // Lists of ids, one a unit: row i is ids[indptr[i]] .. ids[indptr[i + 1]].
@@ -78,7 +79,7 @@ struct Staged {
 };
 
 struct Query {
-  std::span<const float> vector;  // of the question without names; empty: no dense view
+  std::span<const float> vector;      // of the question without names; empty: no dense view
   const QueryTerms* terms = nullptr;  // of the question without names
   CueView cues;
   TimeGrain time_grain = TimeGrain::None;
@@ -91,9 +92,9 @@ struct Selection {
   std::span<const CueId> participants;
   std::span<const CueId> locations;
   std::span<const SessionId> sessions;
-  TimeInterval time;                   // units whose time intersects it; an open end is the largest value
-  TimeInterval said;                   // units said inside it
-  std::span<const Row> rows;           // only these, when has_rows
+  TimeInterval time;          // units whose time intersects it; an open end is the largest value
+  TimeInterval said;          // units said inside it
+  std::span<const Row> rows;  // only these, when has_rows
   bool has_rows = false;
   bool with_superseded = true;
 
@@ -114,7 +115,8 @@ inline constexpr std::uint8_t kAllViews = kFoundDense | kFoundLexical | kFoundCu
 
 struct RecallOptions {
   std::uint32_t top_k = 30;
-  std::uint32_t first = 0;  // units of first recall that stay whatever expansion finds; 0: four fifths of top_k
+  std::uint32_t first =
+      0;  // units of first recall that stay whatever expansion finds; 0: all but the last fifth, 2 at most
   std::uint32_t pool = 100;  // units taken from each view
   std::uint8_t views = kAllViews;
   std::uint8_t edge_kinds = 0b11111;  // kinds that expansion may walk
@@ -128,7 +130,7 @@ struct FirstRecall {
   std::vector<Row> rows;  // score down, then row up
   std::vector<float> scores;
   std::vector<std::uint8_t> found_by;
-  FeatureMatrix parts;  // features times weight, along rows
+  FeatureMatrix parts;            // features times weight, along rows
   std::vector<Finding> findings;  // of each view by rank, kept for the paper's ranking
   std::array<float, kSupportSignals> support_signals{};
   float support = 0.0F;  // 0..1; 0 when nothing was recalled
@@ -231,16 +233,17 @@ class Engine {
   // The reading steps, for callers that hold the lock.
   [[nodiscard]] FirstRecall first_recall_locked(const Query& query, const RowMask& allowed,
                                                 const RecallOptions& options) const;
-  [[nodiscard]] Plan plan_locked(const Query& query, const FirstRecall& first, const RecallOptions& options) const;
+  [[nodiscard]] Plan plan_locked(const Query& query, const FirstRecall& first,
+                                 const RecallOptions& options) const;
   [[nodiscard]] std::string restatement_locked(const Plan& plan) const;
   [[nodiscard]] Recalled expand_locked(const Query& query, FirstRecall first, Plan plan,
                                        std::span<const float> target_vector, const RowMask& allowed,
                                        const RecallOptions& options) const;
-  [[nodiscard]] Expanded reach(const Query& query, const FirstRecall& first, const Plan& plan,
+  [[nodiscard]] Expanded reach(const FirstRecall& first, const Plan& plan,
                                std::span<const float> target_vector, const RowMask& allowed,
                                const RecallOptions& options) const;
-  [[nodiscard]] TargetScores score_target(const Query& query, const Plan& plan,
-                                          std::span<const float> target_vector, std::span<const Row> rows) const;
+  [[nodiscard]] TargetScores score_target(const Plan& plan, std::span<const float> target_vector,
+                                          const Zone& zone) const;
   [[nodiscard]] FeatureMatrix raw_features(const Query& query, std::span<const Row> rows) const;
   void add_word_features(const QueryTerms& terms, std::span<const Row> rows, FeatureMatrix& raw) const;
   [[nodiscard]] double idf_mass(const QueryTerms& terms) const;

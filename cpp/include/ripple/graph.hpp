@@ -20,7 +20,8 @@
 
 namespace ripple {
 
-// An edge that a unit asks for, its weight in (0, 1]. With State, `other` is the old unit and the asking unit the new one.
+// An edge that a unit asks for, its weight in (0, 1]. With State, `other` is the old unit and the asking unit
+// the new one.
 struct EdgeCandidate {
   Row other = kNoRow;
   EdgeKind kind = EdgeKind::Semantic;

@@ -8,10 +8,10 @@
 //   bm25(d) = sum over query terms, ids ascending, of idf(t) (k1 + 1) tf / (tf + k1 (1 - b + b |d| /
 //   average))
 //
-// Windows (w2): a unit with `radius` neighbours on each side in its session as one document: tf and |d| are sums
-// over the window, df is the number of visible units whose window holds the term, N stays the number of live units
-// and the average is that of the units times the members of this window (a unit that stands alone scores as in
-// bm25 but for df; on passages that is worth .014 of recall@5 beside a constant 2 radius + 1).
+// Windows (w2): a unit with `radius` neighbours on each side in its session as one document: tf and |d| are
+// sums over the window, df is the number of visible units whose window holds the term, N stays the number of
+// live units and the average is that of the units times the members of this window (a unit that stands alone
+// scores as in bm25 but for df; on passages that is worth .014 of recall@5 beside a constant 2 radius + 1).
 //
 // Sums are made in double and handed out as float. Not internally locked: one writer or many readers.
 #pragma once

@@ -67,8 +67,8 @@ struct DiffusionOptions {
 struct PlannerOptions {
   std::uint32_t evidence = 20;  // recalled units that it reads, as many as the paper shows its model
   std::uint32_t anchors_max = 3;
-  double anchor_gain_min = 0.4;  // an anchor covers at least this share of what the first covers
-  std::uint32_t target_terms_max = 6;
+  double anchor_gain_min = 0.5;  // an anchor holds at least this share of what the best anchor holds
+  std::uint32_t target_terms_max = 8;
   double lone_term_weight = 0.5;  // a word that stands in the anchor alone can only be met by meaning
 };
 

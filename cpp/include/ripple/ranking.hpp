@@ -12,13 +12,13 @@
 namespace ripple {
 
 // Columns of a score. The first kFittedFeatures make the fitted sum; the others are added by expansion or
-// belong to the paper's formula. All are absolute: nothing is normalised over the pool, so a unit scores the same
-// whatever else was recalled. `mass` is the summed idf of the question's words, plus 8, so that a question of one
-// common word does not divide by next to nothing.
+// belong to the paper's formula. All are absolute: nothing is normalised over the pool, so a unit scores the
+// same whatever else was recalled. `mass` is the summed idf of the question's words, plus 8, so that a
+// question of one common word does not divide by next to nothing.
 enum class Feature : std::uint8_t {
-  Window,            // 2 x BM25 of the unit with its neighbours in the session as one document / mass
-  WordMatch,         // 2 x idf-weighted best cosine of each word of the question among the unit's words / mass
-  NearWordMatch,     // the best WordMatch of the unit and its two neighbours
+  Window,         // 2 x BM25 of the unit with its neighbours in the session as one document / mass
+  WordMatch,      // 2 x idf-weighted best cosine of each word of the question among the unit's words / mass
+  NearWordMatch,  // the best WordMatch of the unit and its two neighbours
   PreviousQuestion,  // 2 x BM25 of the previous unit / mass, where that asks something
   Context,           // 3 x cosine of the unit's surroundings with the question
   Dense,             // 3 x cosine of the unit with the question
@@ -44,15 +44,15 @@ using FeatureMatrix = std::vector<FeatureRow>;
 // How the date of a question compares with the time of a unit.
 enum class TimeGrain : std::uint8_t { None, Day, Week, Month, Year };
 
-// Weights of the fitted sum, and of the signals of support with their bias. They belong to an embedder; fitted by
-// cpp/tools/fit_ranking.py.
+// Weights of the fitted sum, and of the signals of support with their bias. They belong to an embedder;
+// fitted by cpp/tools/fit_ranking.py.
 struct RankingWeights {
   std::array<float, kFittedFeatures> features{};
   std::array<float, kSupportSignals + 1> support{};
 };
 
-// Version 1, for the static embedder of the package. Fitted on LoCoMo, but for Length, which LoCoMo's short turns
-// do not touch: by hand, on BEAM's long messages.
+// Version 1, for the static embedder of the package. Fitted on LoCoMo, but for Length, which LoCoMo's short
+// turns do not touch: by hand, on BEAM's long messages.
 inline constexpr RankingWeights kStaticWeights{
     {4.198F, 2.000F, 2.132F, 2.057F, 1.743F, 0.287F, 2.679F, 3.423F, 2.148F, -0.470F, -1.5F},
     {0.352F, 5.878F, -1.972F, -2.271F}};
@@ -62,22 +62,25 @@ inline constexpr RankingWeights kGenericWeights{
     {3.548F, 1.660F, 2.097F, 1.778F, 2.127F, 0.470F, 2.671F, 3.424F, 2.111F, -0.429F, -1.5F},
     {0.361F, 6.052F, -2.107F, -2.306F}};
 
-// How well the pool covers the question, from raw features and total scores: the best score; where the question
-// names one speaker, the mean of the three best WordMatch of that speaker less that of all others, and 1.
-[[nodiscard]] std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw, float best_score);
+// How well the pool covers the question, from raw features and total scores: the best score; where the
+// question names one speaker, the mean of the three best WordMatch of that speaker less that of all others,
+// and 1.
+[[nodiscard]] std::array<float, kSupportSignals> support_signals(std::span<const FeatureRow> raw,
+                                                                 float best_score);
 
 // Logistic of the weighted signals: 0..1.
 [[nodiscard]] float support(std::span<const float, kSupportSignals> signals, const RankingWeights& weights);
 
-// Turns raw values into weighted parts; a row's score is the sum of its parts. NaN (the unit has no such value)
-// gives 0.
+// Turns raw values into weighted parts; a row's score is the sum of its parts. NaN (the unit has no such
+// value) gives 0.
 void weigh(std::span<FeatureRow> rows, const RankingWeights& weights);
 
 // Sum of the parts in column order.
 [[nodiscard]] float total(const FeatureRow& parts);
 
-// How well a moment fits a question's date: in the named month, or the month of the named day, 1, and 1 more within
-// 7 days after a named day; the year alone 0.3. PAPERS.md 5, `tm`. months: the calendar months that `asked` lies in.
+// How well a moment fits a question's date: in the named month, or the month of the named day, 1, and 1 more
+// within 7 days after a named day; the year alone 0.3. PAPERS.md 5, `tm`. months: the calendar months that
+// `asked` lies in.
 [[nodiscard]] float time_match(const TimeInterval& asked, const TimeInterval& months, TimeGrain grain,
                                std::int64_t moment);
 

@@ -49,8 +49,8 @@ class UnitTable {
   [[nodiscard]] const RowMask& living() const { return living_; }  // visible or staged
   [[nodiscard]] SessionLinks links() const { return {previous_, next_}; }
 
-  // The same between neighbours that both have a speaker: what counts as a unit's surroundings. A unit without a
-  // speaker (a passage, a note) stands alone.
+  // The same between neighbours that both have a speaker: what counts as a unit's surroundings. A unit
+  // without a speaker (a passage, a note) stands alone.
   [[nodiscard]] SessionLinks context_links() const { return {context_previous_, context_next_}; }
 
  private:

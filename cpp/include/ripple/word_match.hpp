@@ -26,8 +26,9 @@ class WordMatcher {
   WordMatcher(const QueryTerms& terms, const LexicalIndex& lexical, const WordVectors& vectors,
               const StaticEmbedder* words);
 
-  // The sum over the question's words of idf times S: 1 where the unit holds the word, else the best cosine above 0
-  // with one of its words. O(words of the question x words of the unit), the first time with a dot product each.
+  // The sum over the question's words of idf times S: 1 where the unit holds the word, else the best cosine
+  // above 0 with one of its words. O(words of the question x words of the unit), the first time with a dot
+  // product each.
   [[nodiscard]] double match(std::span<const TermId> held);
 
  private:

@@ -32,8 +32,9 @@ class WordVectors {
   // Unit length; empty where the word has none.
   [[nodiscard]] std::span<const float> vector(TermId term) const;
 
-  // How much the word says, whatever the store: the square of the length that the embedder learnt for it. About
-  // 0.2 for words that say little ("time"), 1.7 for those that say much ("seafood"); 1 for a word not known.
+  // How much the word says, whatever the store: the square of the length that the embedder learnt for it.
+  // About 0.2 for words that say little ("time"), 1.7 for those that say much ("seafood"); 1 for a word not
+  // known.
   [[nodiscard]] float salience(TermId term) const;
 
  private:
