@@ -140,7 +140,7 @@ class NamespaceEngine:
         options.is_english = is_english
         options.semantic_threshold = thresholds.semantic
         self._thresholds = thresholds
-        self._core = _core.Engine(options, words)
+        self._core = _core.Engine(options, words) if words is not None else _core.Engine(options)
         self._is_static = is_static
         self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together
         self._rows = 0
@@ -210,7 +210,7 @@ class NamespaceEngine:
             times=units.times,
             said_at=units.said_at,
             sessions=np.array([self._session(name) for name in units.sessions], np.uint32),
-            flags=units.flags & (IS_QUESTION | HAS_TIME_WORD),
+            flags=units.flags & np.uint8(IS_QUESTION | HAS_TIME_WORD),
         )
 
     def _lists(self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]) -> tuple[npt.NDArray[np.int64], RowArray]:

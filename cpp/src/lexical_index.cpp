@@ -144,7 +144,7 @@ void LexicalIndex::remove(Row row) {
   for (std::size_t i = document.begin; i < document.begin + document.terms; ++i) {
     TermState& term = terms_[ids_[i]];
     term.postings.erase(find_row(term.postings, row));
-    term.df -= 1;
+    term.df -= is_live ? 1 : 0;
     if (term.postings.empty()) {
       vocabulary_.erase(ids_[i]);
       term = TermState{};

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from doubles import HashEmbedder
 from ripple._columns import EdgeArrays, RecallArrays, RecallSettings, UnitColumns
-from ripple._engine import NamespaceEngine
+from ripple._engine import FITTED_FEATURES, NamespaceEngine
 from ripple.models.embedders import StaticEmbedder
 from ripple.types import Cues, EdgeKind, Filter, Thresholds, TimeInterval, UnitDraft
 
@@ -305,7 +305,7 @@ def test_target_embedded_here_or_there_gives_the_same(static_embedder: StaticEmb
         return None if np.isnan(found[0]) else found
 
     for expansion in ("targeted", "undirected", "none"):
-        settings_ = RecallSettings(top_k=6, first=2, expansion=expansion)
+        settings_ = RecallSettings(top_k=6, first=2, expansion=expansion, weights=(1.0,) * FITTED_FEATURES)
         results = [e.recall(cues, vector, settings_, embed_target=embed) for e in (native, told)]
         assert results[0].unit_ids == results[1].unit_ids
         assert results[0].scores == pytest.approx(results[1].scores, abs=1e-6)
