@@ -102,11 +102,11 @@ class StaticEmbedder:
         """
         Read a model file; CorruptStoreError when it is damaged.
         """
-    def embed(self, texts: list) -> numpy.typing.NDArray[numpy.float32]:
+    def embed(self, texts: list[str]) -> numpy.typing.NDArray[numpy.float32]:
         """
         Return float32 (n, dimension), unit-length rows; NaN where a text holds no known piece. The GIL is released; may be called from several threads.
         """
-    def word_vectors(self, words: list) -> numpy.typing.NDArray[numpy.float32]:
+    def word_vectors(self, words: list[str]) -> numpy.typing.NDArray[numpy.float32]:
         """
         The same for single words.
         """
