@@ -83,8 +83,10 @@ void CueIndex::add(Row row, const CueView& cues, std::int64_t said_at) {
                    .time = cues.time,
                    .said_at = said_at,
                    .is_held = true};
-  ids_.insert(ids_.end(), cues.participants.begin(), cues.participants.end());
-  ids_.insert(ids_.end(), cues.locations.begin(), cues.locations.end());
+  // Made apart first: the cues may be another row's, which lie in ids_.
+  std::vector<CueId> ids(cues.participants.begin(), cues.participants.end());
+  ids.insert(ids.end(), cues.locations.begin(), cues.locations.end());
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
   const bool is_timed = has_time(cues.time);
   const auto enter = [&](TimeLists& lists) {
     lists.said.insert({said_at, row});

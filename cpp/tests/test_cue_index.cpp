@@ -49,6 +49,18 @@ TEST_CASE("ids survive the compaction of removed rows") {
   CHECK(index.count(CueKind::Participant, 2) == 0);
 }
 
+TEST_CASE("a row may take the cues of another") {
+  CueIndex index;
+  const std::vector<ripple::CueId> who{1, 2, 3};
+  index.add(0, {who, {}, {5, 6}}, 7);
+  for (Row row = 1; row < 100; ++row) {
+    index.add(row, index.cues(row - 1), 7);
+  }
+  const CueView held = index.cues(99);
+  CHECK(std::vector(held.participants.begin(), held.participants.end()) == who);
+  CHECK(held.time == ripple::TimeInterval{5, 6});
+}
+
 TEST_CASE("the extremes of time neither overflow nor hide a row") {
   constexpr std::int64_t kFirst = std::numeric_limits<std::int64_t>::min() + 1;
   constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();

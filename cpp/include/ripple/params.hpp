@@ -16,7 +16,7 @@ struct Bm25Options {
 
 // HNSW (Malkov & Yashunin) through hnswlib, and the size below which an exact scan is used.
 struct VectorIndexOptions {
-  std::size_t exact_below = 20'000;  // rows; an exact scan of 20k x 256 takes about 1 ms
+  std::size_t exact_below = 20'000;  // rows; a scan of 20k x 256 takes 2 to 3 ms (bench_vector_index)
   std::size_t max_links = 16;        // hnswlib's M
   std::size_t ef_construction = 100;
   std::size_t ef_search = 96;        // never below max(k, 64): hnswlib cannot return k results otherwise
