@@ -108,8 +108,8 @@ class Postings:
         return self.top(scores)
 
     def search_windows(self, query: np.ndarray) -> np.ndarray:
-        lengths = window_sums(self.lengths)
-        norms = K1 * (1 - B + B * lengths / (self.lengths.mean() * (2 * RADIUS + 1)))
+        lengths = window_sums(self.lengths) / window_sums(np.ones(len(self.lengths)))  # of a member on average
+        norms = K1 * (1 - B + B * lengths / self.lengths.mean())
         scores = np.zeros(len(self.lengths))
         for number in query:
             part = self.of(number)
