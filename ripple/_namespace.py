@@ -73,6 +73,7 @@ class Namespace:
             participants=KnownNames(name for names in image.participants for name in names),
             locations=KnownNames(name for names in image.locations for name in names),
             speakers=KnownNames(name for name in image.speakers if name is not None),
+            newest=record.newest_said_at(number),
         )
         last = record.last_turn(number)
         self._last_session = last.session if last else ""
@@ -243,6 +244,7 @@ class Namespace:
     def _remove(self, unit_ids: Sequence[int]) -> None:
         self._engine.remove(unit_ids)
         self._names.keep(self._engine.find_participant, self._engine.find_location)
+        self._names.newest = self._record.newest_said_at(self.number)
 
     # --- reading ---
 

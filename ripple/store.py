@@ -13,6 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -22,7 +23,7 @@ import numpy.typing as npt
 from ripple._record import deleting, reading, selection, verify, writing
 from ripple._record.database import Change, Database
 from ripple._record.namespaces import NamespaceRow, checked_name, read_meta, write_meta
-from ripple._record.rows import ID_MASK, id_range, turn_of
+from ripple._record.rows import ID_MASK, id_range, offset_datetime, turn_of
 from ripple._record.values import (
     Batch,
     Deleted,
@@ -58,6 +59,7 @@ __all__ = [
 
 _MEMORY: Final = ":memory:"
 _LAST_TURN: Final = "SELECT * FROM turns WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
+_NEWEST_SAID_AT: Final = "SELECT max(said_at) FROM units WHERE id BETWEEN ? AND ?"
 _BY_DIGEST: Final = "SELECT id, said_at FROM units WHERE namespace = ? AND digest = ? ORDER BY id"
 
 
@@ -390,6 +392,15 @@ class Record:
         with self._database.reading() as connection:
             row = connection.execute(_LAST_TURN, id_range(namespace)).fetchone()
         return None if row is None else turn_of(row)
+
+    def newest_said_at(self, namespace: int) -> datetime | None:
+        """Return when the unit said last was said, in UTC; None where no unit has a time of saying.
+
+        Cost: one pass over the namespace's units.
+        """
+        with self._database.reading() as connection:
+            (seconds,) = connection.execute(_NEWEST_SAID_AT, id_range(namespace)).fetchone()
+        return offset_datetime(seconds, 0)
 
     def units_by_digest(self, namespace: int, digests: Iterable[bytes]) -> dict[bytes, list[tuple[int, int | None]]]:
         """Return for each digest that units have their ids and the second UTC at which each was said."""

@@ -877,3 +877,22 @@ def test_store_in_memory_works_and_leaves_no_file(tmp_path: Path, monkeypatch: p
         memory.add(HARBOR_GRILL)
         assert memory.search("allergic to seafood")[0].unit_id == 3
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_question_is_read_with_the_names_and_times_of_the_namespace(tmp_path: Path) -> None:
+    told = [
+        {"speaker": "Melanie", "content": "My dog Max is the best.", "timestamp": "2021-07-09T10:00:00+02:00"},
+        {"speaker": "Joanna", "content": "Max looks happy, Melanie.", "timestamp": "2023-05-09T10:00:00+02:00"},
+    ]
+    asked = "When did Mel get Max in June?"
+    with Memory.open(tmp_path / "store") as memory:
+        memory.add(told)
+        written = memory.recall(asked).trace.cues
+    with Memory.open(tmp_path / "store") as memory:
+        opened = memory.recall(asked).trace.cues
+        memory.delete(2)
+        after = memory.recall(asked).trace.cues
+    assert written == opened
+    assert "Melanie" in written.participants and "Max" in written.name_free and "Mel" not in written.name_free
+    assert written.time is not None and written.time.interval.start.year == 2022
+    assert after.time is not None and after.time.interval.start.year == 2021

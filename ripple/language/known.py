@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ripple.language.names import KnownNames
 from ripple.types import UnitDraft
@@ -14,7 +14,7 @@ __all__ = ["NamesInUse"]
 
 @dataclass(slots=True)
 class NamesInUse:
-    """Participants, locations and speakers of one namespace, and when its newest memory was said.
+    """Participants, locations and speakers of one namespace, and when its newest memory was said (UTC).
 
     Written by the namespace's writer; a reader beside it sees a name early or late, never half.
     """
@@ -34,7 +34,7 @@ class NamesInUse:
             if draft.speaker is not None:
                 self.speakers.add(draft.speaker)
             if draft.said_at is not None and (self.newest is None or draft.said_at > self.newest):
-                self.newest = draft.said_at
+                self.newest = _in_utc(draft.said_at)
 
     def keep(
         self,
@@ -49,3 +49,11 @@ class NamesInUse:
         ):
             for name in [name for name in names if find(name) is None]:
                 names.discard(name)
+
+
+def _in_utc(moment: datetime) -> datetime:
+    """Return the moment in UTC, as a store gives it that is opened again; at the ends of the calendar as it is."""
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment

@@ -70,7 +70,14 @@ def recall(
             return None
 
     started = time.perf_counter()
-    cues = query_cues(request.query, engine.find_participant, engine.find_location, now=request.now)
+    cues = query_cues(
+        request.query,
+        names.participants.resolve,
+        names.locations.resolve,
+        request.now,
+        known_speakers=names.speakers.resolve,
+        newest=names.newest,
+    )
     vector = None if "dense" in request.settings.without else embed_or_none(cues.name_free)
     cued = time.perf_counter()
     found = engine.recall(
