@@ -10,9 +10,12 @@ __all__ = [
     "LABEL_CHARACTERS_MAX",
     "METADATA_BYTES_MAX",
     "METADATA_DEPTH_MAX",
+    "MODEL_SECONDS",
     "NAMESPACE_CHARACTERS_MAX",
     "QUERY_CHARACTERS_MAX",
     "REPEAT_WINDOW",
+    "REPLY_BYTES_MAX",
+    "REPLY_DEPTH_MAX",
     "SESSION_GAP",
     "SUPPORT_MIN",
     "TEXT_BYTES_MAX",
@@ -20,6 +23,9 @@ __all__ = [
     "TOP_K_MAX",
     "WRITE_BATCH",
     "data_directory",
+    "model_endpoint",
+    "model_key",
+    "model_name",
     "store_directory",
 ]
 
@@ -41,6 +47,11 @@ REPEAT_WINDOW = timedelta(hours=24)
 """The same words without a grounded time are one unit inside this gap, a recurrence beyond it."""
 SUPPORT_MIN = 0.3
 """Evidence with less support is reported as "not in memory"."""
+MODEL_SECONDS = 60.0
+"""One call of a model, its retries included."""
+REPLY_BYTES_MAX = 1 << 20
+"""UTF-8 bytes of what a model said."""
+REPLY_DEPTH_MAX = 32
 WRITE_BATCH = 1_000
 """Messages that are extracted, embedded and committed together."""
 
@@ -54,3 +65,18 @@ def data_directory() -> Path | None:
 def store_directory() -> Path:
     """Return the store that the command line works on: what ``RIPPLE_STORE`` names, else ``agent.ripple`` here."""
     return Path(os.environ.get("RIPPLE_STORE") or "agent.ripple")
+
+
+def model_name() -> str | None:
+    """Return the language model that ``RIPPLE_MODEL`` names, or None."""
+    return os.environ.get("RIPPLE_MODEL") or None
+
+
+def model_endpoint() -> str | None:
+    """Return the endpoint that ``RIPPLE_BASE_URL``, else ``OPENAI_BASE_URL``, names, or None."""
+    return os.environ.get("RIPPLE_BASE_URL") or os.environ.get("OPENAI_BASE_URL") or None
+
+
+def model_key() -> str | None:
+    """Return the key that ``RIPPLE_API_KEY``, else ``OPENAI_API_KEY``, holds, or None."""
+    return os.environ.get("RIPPLE_API_KEY") or os.environ.get("OPENAI_API_KEY") or None

@@ -55,11 +55,19 @@ class ModelError(RippleError):
     ----------
     retryable : bool
         Whether the same call may succeed later.
+    reason : str
+        One word for reports: ``"budget"``, ``"timeout"``, ``"rate_limit"``, ``"server"``, ``"connection"``,
+        ``"refused"``, ``"unreadable"``; empty where none of them fits.
+
+    Notes
+    -----
+    The text never holds a key, a prompt or a reply.
     """
 
-    def __init__(self, message: str, *, retryable: bool = False) -> None:
+    def __init__(self, message: str, *, retryable: bool = False, reason: str = "") -> None:
         super().__init__(message)
         self.retryable = retryable
+        self.reason = reason
 
 
 class ExtractionError(ModelError):
