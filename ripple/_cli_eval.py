@@ -156,7 +156,7 @@ def messages(
 @eval_app.command()
 def stories(
     count: Annotated[int, typer.Option("--count", min=1, help="How many stories.")] = 40,
-    seed: Annotated[int, typer.Option("--seed", help="Names, wordings, order and dates.")] = 7,
+    seed: Annotated[int, typer.Option("--seed", help="Names, wordings, order and dates.")] = 12,
     embedder: EmbedderName = "static",
     as_json: AsJson = False,
 ) -> None:

@@ -114,7 +114,7 @@ def _moment(text: str | None, option: str) -> datetime | None:
 @app.command()
 def demo(
     stories: Annotated[int, typer.Option("--stories", min=1, help="How many to ask for the rates.")] = 40,
-    seed: Annotated[int, typer.Option("--seed", help="Names, wordings, order and dates.")] = 7,
+    seed: Annotated[int, typer.Option("--seed", help="Names, wordings, order and dates.")] = 12,
     as_json: AsJson = False,
 ) -> None:
     """Tell a story whose answer lies in three messages, and show who finds the third, and how."""

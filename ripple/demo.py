@@ -54,7 +54,7 @@ class Demo:
         return next((piece for piece, message_id in pieces if message_id in cited), None)
 
 
-def tell(count: int = 40, seed: int = 7, *, progress: Callable[[int, int], None] | None = None) -> Demo:
+def tell(count: int = 40, seed: int = 12, *, progress: Callable[[int, int], None] | None = None) -> Demo:
     """Return the first of ``count`` stories asked in each way, and the rates over all of them.
 
     Every way returns ten units: the best ten of one search; or the best eight and two by expansion.

@@ -13,6 +13,7 @@ namespace ripple {
 namespace {
 
 constexpr float kWorthScale = 6.0F;  // about the worth of a rare word that says much
+constexpr float kRaiseStep = 1e-3F;  // between the scores of raised units; far above a float's rounding
 
 }  // namespace
 
@@ -123,6 +124,7 @@ void Engine::rank_fitted(const Query& query, const RecallOptions& options, Recal
   const auto taken = std::span(out.expanded.rows).first(std::min(out.expanded.rows.size(), room));
   FeatureMatrix own = raw_features(seen_by(query, options), taken);
   weigh(own, options.weights);
+  float limit = cut;
   std::map<Row, std::size_t> place;  // of an expanded row in `taken`
   std::vector<Row> rows;
   std::vector<float> scores;
@@ -132,8 +134,10 @@ void Engine::rank_fitted(const Query& query, const RecallOptions& options, Recal
   std::vector<Row> parents;
   for (std::size_t i = 0; i < taken.size(); ++i) {
     place[taken[i]] = i;
-    // Raised to just under the last kept unit, so that it enters the list and displaces nothing above.
-    at(own[i], Feature::Expansion) = std::max(0.0F, cut - total(own[i]));
+    // Raised to just under the last kept unit, so that it enters the list and displaces nothing above; those
+    // that answer the target less well stand lower.
+    limit -= kRaiseStep;
+    at(own[i], Feature::Expansion) = std::max(0.0F, limit - total(own[i]));
     rows.push_back(taken[i]);
     scores.push_back(total(own[i]));
     parts.push_back(own[i]);

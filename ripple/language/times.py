@@ -1,6 +1,6 @@
 """When things happened, read from text: temporal expressions resolved to closed intervals.
 
-Relative expressions ("last Friday", "two weeks ago", "for three years " "now") count from the time of
+Relative expressions ("last Friday", "two weeks ago", "for three years now") count from the time of
 speaking that the caller gives, in its zone; without one they are found and stay unresolved. The system
 clock is never read. What is vague ("recently", "a few years ago"), moves ("Easter") or lies on one side
 only ("before June") stays unresolved.
@@ -137,9 +137,8 @@ def query_time(text: str, now: datetime | None = None, *, newest: datetime | Non
     now : datetime or None
         When it is asked; "last week" counts from here and stays unresolved without it.
     newest : datetime or None
-        Without ``now``: when the newest memory was said. Dates that lack only the year ("in "
-        "June") are then the last
-        ones before it.
+        Without ``now``: when the newest memory was said. Dates that lack only the year ("in June") are then
+        the last ones before it.
     """
     mentions = _resolved(text, now, PAST)
     best = _finest(mentions, now)

@@ -51,16 +51,16 @@ struct RankingWeights {
   std::array<float, kSupportSignals + 1> support{};
 };
 
-// Version 1, for the static embedder of the package. Fitted on LoCoMo, but for Length, which LoCoMo's short
+// Version 2, for the static embedder of the package. Fitted on LoCoMo, but for Length, which LoCoMo's short
 // turns do not touch: by hand, on BEAM's long messages.
 inline constexpr RankingWeights kStaticWeights{
-    {4.198F, 2.000F, 2.132F, 2.057F, 1.743F, 0.287F, 2.679F, 3.423F, 2.148F, -0.470F, -1.5F},
-    {0.352F, 5.878F, -1.972F, -2.271F}};
+    {3.674F, 1.447F, 2.174F, 1.860F, 1.768F, 0.758F, 2.407F, 2.727F, 1.891F, -0.713F, -1.5F},
+    {0.344F, 5.950F, -1.822F, -2.168F}};
 
-// Version 1, for any other embedder; fitted with MiniLM.
+// Version 2, for any other embedder; fitted with MiniLM.
 inline constexpr RankingWeights kGenericWeights{
-    {3.548F, 1.660F, 2.097F, 1.778F, 2.127F, 0.470F, 2.671F, 3.424F, 2.111F, -0.429F, -1.5F},
-    {0.361F, 6.052F, -2.107F, -2.306F}};
+    {3.254F, 1.472F, 2.119F, 1.576F, 2.006F, 0.675F, 2.408F, 2.733F, 1.985F, -0.640F, -1.5F},
+    {0.368F, 6.048F, -1.990F, -2.289F}};
 
 // How well the pool covers the question, from raw features and total scores: the best score; where the
 // question names one speaker, the mean of the three best WordMatch of that speaker less that of all others,
