@@ -242,7 +242,10 @@ class NamespaceEngine:
         return self._edges(added), self._edges(evicted)
 
     def stage_link(self, old: int, new: int) -> tuple[EdgeArrays, EdgeArrays]:
-        """Stage a state edge from the old unit to the new; return the edges added and evicted."""
+        """Stage a state edge from the old unit to the new, which may be staged itself.
+
+        Returns the edges added and evicted by all that is staged.
+        """
         old_row, new_row = (int(self._rows_of([unit])[0]) for unit in (old, new))
         added, evicted = self._core.stage_link(old_row, new_row)
         return self._edges(added), self._edges(evicted)

@@ -139,6 +139,8 @@ class Namespace:
         started = time.perf_counter()
         report = IngestReport()
         with self._writer:
+            if len(messages) > WRITE_BATCH:  # the record checks one batch itself
+                self._record.check_messages(self.number, messages)
             if self._has_pending:
                 self._resume()
             for start in range(0, len(messages), WRITE_BATCH):
@@ -183,8 +185,7 @@ class Namespace:
                 has_time_word=old.has_time_word,
             )
             report = IngestReport()
-            write_drafts([draft], report, **self._parts())
-            self.link(unit_id, report.unit_ids[0])
+            write_drafts([draft], report, supersedes=unit_id, **self._parts())
             return report.unit_ids[0]
 
     def link(self, old: int, new: int) -> None:

@@ -27,7 +27,7 @@ from ripple.store import Record, StoreSettings
 from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
 from ripple.write.ingest import EmbedTexts
 from ripple.write.messages import check_messages, check_namespace, check_text
-from ripple.write.restore import ExportedNamespace, read_export, write_export
+from ripple.write.restore import read_export, write_export
 
 __all__ = ["Memory"]
 
@@ -414,8 +414,8 @@ class Memory:
                 f" the store {self._embedder.name!r} with {self._embedder.dimension}; restore it with the former"
             )
         name = check_namespace(found.name if namespace is None else namespace)
-        with self._lock:
-            turn_ids = self._restore(name, found)
+        # To the record alone; the engine is filled from it when the namespace is first used.
+        turn_ids = write_export(found, self._record, name)
         return AddResult(
             turn_ids=turn_ids,
             unit_ids=tuple(found.drafts),
@@ -423,18 +423,6 @@ class Memory:
             edges_added=len(found.edges),
             seconds=time.perf_counter() - started,
         )
-
-    def _restore(self, name: str, found: ExportedNamespace) -> tuple[int, ...]:
-        """Write to the record alone; the engine is filled from it when the namespace is first used."""
-        if self._record.namespace(name) is not None:
-            raise InvalidInputError(f"there is a namespace {name!r} already; restore into a new one")
-        number = self._record.namespace(name, create=True)
-        assert number is not None
-        try:
-            return write_export(found, self._record, number)
-        except BaseException:
-            self._record.delete_namespace(name)
-            raise
 
     def flush(self) -> None:
         """Write the log back into the store's file; what was acknowledged is durable without it."""

@@ -7,12 +7,11 @@ changing call is one transaction, durable when the call returns.
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -39,7 +38,7 @@ from ripple._record.values import (
     WindowState,
 )
 from ripple.errors import ConfigError, CorruptStoreError, InvalidInputError
-from ripple.types import Filter, MemoryUnit, Message, Thresholds, Turn
+from ripple.types import Filter, MemoryUnit, Message, Turn
 
 __all__ = [
     "Batch",
@@ -60,7 +59,6 @@ __all__ = [
 _MEMORY: Final = ":memory:"
 _LAST_TURN: Final = "SELECT * FROM turns WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
 _NEWEST_SAID_AT: Final = "SELECT max(said_at) FROM units WHERE id BETWEEN ? AND ?"
-_BY_DIGEST: Final = "SELECT id, said_at FROM units WHERE namespace = ? AND digest = ? ORDER BY id"
 
 
 class Record:
@@ -83,7 +81,8 @@ class Record:
         try:
             self._store_id = database.meta["store_id"]
             self._dead_message_key = bytes.fromhex(database.meta["dead_message_key"])
-            self._settings = _settings_of(database.meta.get("settings"))
+            settings = database.meta.get("settings")
+            self._settings = None if settings is None else StoreSettings.from_json(settings)
         except (KeyError, TypeError, ValueError) as error:
             database.close()
             raise CorruptStoreError(f"the store's own data cannot be read: {error}") from error
@@ -153,6 +152,11 @@ class Record:
         """What ``configure`` has stored, None before."""
         return self._settings
 
+    @property
+    def _dimension(self) -> int | None:
+        """That of vectors, None before ``configure``."""
+        return None if self._settings is None else self._settings.dimension
+
     def configure(self, settings: StoreSettings) -> None:
         """Store what belongs to the store for life; the thresholds alone may be replaced.
 
@@ -161,11 +165,11 @@ class Record:
         known = self._settings
         if known is not None and replace(settings, thresholds=known.thresholds) != known:
             raise ConfigError(
-                f"the store was made with {_named(known)}, not with {_named(settings)}; open it with the former"
+                f"the store was made with {known.described()}, not with {settings.described()}; open it with the former"
             )
         if known != settings:
             with self._database.changing() as change:
-                write_meta(change.connection, "settings", json.dumps(asdict(settings), allow_nan=False))
+                write_meta(change.connection, "settings", settings.to_json())
             self._settings = settings
 
     # Namespaces
@@ -209,6 +213,27 @@ class Record:
             self._database.erase()
             return NamespaceDeleted(row.units, row.turns, row.edges, self._database.is_erasure_pending)
 
+    def create_namespace(
+        self, name: str, messages: Sequence[Message], make_batch: Callable[[TurnsAdded], Batch]
+    ) -> TurnsAdded:
+        """Make a namespace with all that it holds, in one transaction.
+
+        ``make_batch`` gives the batch of the turns, which count from 1; its units may have any ids. Raises as
+        ``add_turns`` and ``apply`` do, and ``InvalidInputError`` when there is such a namespace; nothing is
+        written then.
+        """
+        checked_name(name)
+        with self._database.changing() as change:
+            connection, sequence = change.connection, change.sequence
+            if NamespaceRow.find(connection, name) is not None:
+                raise InvalidInputError(f"there is a namespace {name!r} already; give another name")
+            row = NamespaceRow.create(connection, name, sequence)
+            found = writing.sort_messages(connection, row.number, messages, self._dead_message_key)
+            added = writing.insert_turns(connection, row, found, sequence)
+            writing.insert_batch(connection, row, make_batch(added), self._dimension, sequence)
+            row.write(connection)
+        return added
+
     # Writing
 
     @contextmanager
@@ -231,18 +256,15 @@ class Record:
             self._database.require_writable()
             with self._database.reading() as connection:
                 found = writing.sort_messages(connection, namespace, messages, self._dead_message_key)
-            stored: list[Turn] = []
-            windows: list[Window] = []
-            if found.new:
-                with self._changing(namespace) as (change, row):
-                    stored, windows = writing.insert_turns(change.connection, row, found.new, change.sequence)
-            return TurnsAdded(
-                turns=tuple(stored[turn] if isinstance(turn, int) else turn for turn in found.turns),
-                repeated=tuple(found.repeated),
-                rejected=tuple(found.rejected),
-                windows=tuple(windows),
-                sequence=self._database.sequence,
-            )
+            if not found.new:
+                return writing.turns_added(found, [], [], self._database.sequence)
+            with self._changing(namespace) as (change, row):
+                return writing.insert_turns(change.connection, row, found, change.sequence)
+
+    def check_messages(self, namespace: int, messages: Sequence[Message]) -> None:
+        """Raise where ``add_turns`` would for the same messages, in one call or in several."""
+        with self._database.reading() as connection:
+            writing.sort_messages(connection, namespace, messages, self._dead_message_key)
 
     def reserve_unit_ids(self, namespace: int, count: int) -> range:
         """Return new unit ids; those that no batch brings are not given again while this open lasts."""
@@ -263,16 +285,11 @@ class Record:
         when the batch contradicts itself or the record, ``StoreError`` when one of its windows is done
         already; nothing is written then.
         """
-        settings = self._settings
-        if batch.vectors is not None and settings is None:
-            raise ConfigError("the store knows no embedder yet; configure it before vectors are stored")
         with self._changing(namespace) as (change, row):
             reserved = max(row.next_unit_id, self._reserved.get(namespace, 0))
             if any(not 0 < unit.unit_id < reserved for unit in batch.units):
                 raise InvalidInputError("a unit has an id that was not reserved; see reserve_unit_ids")
-            writing.insert_batch(
-                change.connection, row, batch, settings.dimension if settings else None, change.sequence
-            )
+            writing.insert_batch(change.connection, row, batch, self._dimension, change.sequence)
         return change.sequence
 
     def mark_window(self, namespace: int, window_id: int, *, state: WindowState, reason: str = "") -> Window:
@@ -361,9 +378,8 @@ class Record:
 
     def load(self, namespace: int) -> NamespaceImage:
         """Return all units and edges of a namespace as columns, each row checked."""
-        dimension = self._settings.dimension if self._settings else 0
         with self._database.reading() as connection:
-            return reading.load_image(connection, namespace, dimension)
+            return reading.load_image(connection, namespace, self._dimension or 0)
 
     def units(self, namespace: int, unit_ids: Iterable[int]) -> dict[int, MemoryUnit]:
         """Return those of the units that are there, with their sources, by id up."""
@@ -404,13 +420,8 @@ class Record:
 
     def units_by_digest(self, namespace: int, digests: Iterable[bytes]) -> dict[bytes, list[tuple[int, int | None]]]:
         """Return for each digest that units have their ids and the second UTC at which each was said."""
-        found: dict[bytes, list[tuple[int, int | None]]] = {}
         with self._database.reading() as connection:
-            for digest in dict.fromkeys(digests):
-                rows = connection.execute(_BY_DIGEST, (namespace, digest)).fetchall()
-                if rows:
-                    found[digest] = [(key & ID_MASK, said_at) for key, said_at in rows]
-        return found
+            return reading.read_digests(connection, namespace, digests)
 
     def select(self, namespace: int, wanted: Filter) -> npt.NDArray[np.int64]:
         """Return the ids of the units that match, up; participants and locations are given as name keys."""
@@ -460,7 +471,7 @@ class Record:
             return verify.problems_of(
                 connection,
                 acknowledged=acknowledged,
-                dimension=self._settings.dimension if self._settings else None,
+                dimension=self._dimension,
                 deep=deep,
             )
 
@@ -477,17 +488,3 @@ class Record:
                 return
             held = list(rows)
         yield from held
-
-
-def _named(settings: StoreSettings) -> str:
-    return (
-        f"the embedder {settings.embedder_name!r} of dimension {settings.dimension} "
-        f"and Unicode {settings.unicode_version}"
-    )
-
-
-def _settings_of(text: str | None) -> StoreSettings | None:
-    if text is None:
-        return None
-    fields = json.loads(text)
-    return StoreSettings(**{**fields, "thresholds": Thresholds(**fields["thresholds"])})

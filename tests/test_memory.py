@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from doubles import FaultyEmbedder, HashEmbedder
-from ripple import Memory
+from ripple import Memory, _namespace
+from ripple._engine import NamespaceEngine
 from ripple.errors import (
     ConfigError,
     EmbeddingError,
@@ -128,6 +129,21 @@ def test_same_id_with_another_text_is_refused_with_nothing_written(memory: Memor
         memory.add([said("One.", NOON, id="m3"), said("Two.", NOON, id="m3")])
     assert texts(memory) == ["Ana: I like figs."]
     assert memory.stats().turns == 1
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_conflict_in_a_later_batch_is_refused_with_nothing_written(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, is_stored: bool
+) -> None:
+    monkeypatch.setattr(_namespace, "WRITE_BATCH", 2)
+    memory.add([said("I like figs.", id="stored")])
+    earlier = "stored" if is_stored else "m0"
+    messages = [said(f"I like tea number {n}.", id=f"m{n}") for n in range(4)]
+    with pytest.raises(InvalidInputError, match=f"{earlier}.*another text"):
+        memory.add([*messages, said("I like plums.", id=earlier)])
+    assert memory.stats().turns == 1
+    assert memory.add([*messages, said("I like figs.", id="stored")]).repeated == 1
+    assert memory.stats().turns == 5
 
 
 def test_wrong_message_refuses_the_whole_call(memory: Memory) -> None:
@@ -443,6 +459,32 @@ def test_update_supersedes_and_both_stay_findable(memory: Memory) -> None:
     assert new.sources == old.sources
     assert ids(memory.search("When is the meeting?")) == {1, 2}
     assert ids(memory.search("When is the meeting?", include_superseded=False)) == {2}
+
+
+def test_update_is_one_change(open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = open_store()
+    memory.add([said("The meeting is at two o'clock.", NOON)])
+    before = memory._record.sequence
+
+    def lose(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NamespaceEngine, "stage_link", lose)
+        with pytest.raises(KeyboardInterrupt):
+            memory.update(1, "The meeting is at three o'clock.")
+    assert (memory.get(1).status, texts(memory)) == ("current", ["Ana: The meeting is at two o'clock."])
+    assert ids(memory.search("When is the meeting?")) == {1}
+    new = memory.update(1, "The meeting is at four o'clock.")
+    assert memory._record.sequence == before + 1
+    assert memory.get(1).superseded_by == new
+    assert ids(memory.search("When is the meeting?", include_superseded=False)) == {new}
+    edges = memory.stats().edges
+    memory.close()
+    memory = open_store()
+    assert memory.history(1) == [memory.get(1), memory.get(new)]
+    assert memory.stats().edges == edges
+    assert memory.verify(deep=True) == []
 
 
 def test_states_survive_reopening_and_deleting_the_newer_one(open_store: OpenStore) -> None:

@@ -32,6 +32,7 @@ __all__ = [
     "export_rows",
     "load_image",
     "next_unit_ids",
+    "read_digests",
     "read_edges",
     "read_stats",
     "read_turns",
@@ -52,6 +53,7 @@ _WINDOWS: Final = "SELECT * FROM windows WHERE id BETWEEN ? AND ? ORDER BY id"
 _OPEN_WINDOWS: Final = """
 SELECT * FROM windows WHERE namespace = ? AND state = ? AND state <> 'done' ORDER BY id
 """
+_BY_DIGEST: Final = "SELECT id, said_at FROM units WHERE namespace = ? AND digest = ? ORDER BY id"
 _UNIT_KEYS_AFTER: Final = "SELECT id FROM units WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"
 # Integers as the checksum takes them, so that the columns go into arrays as they are.
 _IMAGE_UNITS: Final = """
@@ -115,6 +117,18 @@ def read_windows(connection: sqlite3.Connection, namespace: int, state: WindowSt
     windows = list(map(window_of, connection.execute(_WINDOWS, id_range(namespace))))
     _require_count("windows", NamespaceRow.read(connection, namespace).windows, len(windows))
     return [window for window in windows if state in (None, window.state)]
+
+
+def read_digests(
+    connection: sqlite3.Connection, namespace: int, digests: Iterable[bytes]
+) -> dict[bytes, list[tuple[int, int | None]]]:
+    """Return for each digest that units have their ids and the second UTC at which each was said."""
+    found: dict[bytes, list[tuple[int, int | None]]] = {}
+    for digest in dict.fromkeys(digests):
+        rows = connection.execute(_BY_DIGEST, (namespace, digest)).fetchall()
+        if rows:
+            found[digest] = [(key & ID_MASK, said_at) for key, said_at in rows]
+    return found
 
 
 def next_unit_ids(connection: sqlite3.Connection, namespace: int, after: int) -> list[int]:

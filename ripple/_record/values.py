@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 
 import numpy as np
@@ -55,6 +56,20 @@ class StoreSettings:
     dimension: int
     thresholds: Thresholds
     unicode_version: str
+
+    def to_json(self) -> str:
+        """Return the settings as they are stored."""
+        return json.dumps(asdict(self), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> StoreSettings:
+        """Return stored settings; raises KeyError, TypeError or ValueError for what are none."""
+        fields = json.loads(text)
+        return cls(**{**fields, "thresholds": Thresholds(**fields["thresholds"])})
+
+    def described(self) -> str:
+        """Return what may not change, in words."""
+        return f"the embedder {self.embedder_name!r} of dimension {self.dimension} and Unicode {self.unicode_version}"
 
 
 @dataclass(frozen=True, slots=True)

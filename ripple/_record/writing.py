@@ -24,8 +24,8 @@ from ripple._record.rows import (
     window_of,
     window_row,
 )
-from ripple._record.values import Batch, Links, StoredUnit, Window, WindowState
-from ripple.errors import DimensionMismatchError, InvalidInputError, StoreError
+from ripple._record.values import Batch, Links, StoredUnit, TurnsAdded, Window, WindowState
+from ripple.errors import ConfigError, DimensionMismatchError, InvalidInputError, StoreError
 from ripple.types import EdgeKind, Message, Turn
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "insert_turns",
     "read_window",
     "sort_messages",
+    "turns_added",
     "write_window",
 ]
 
@@ -118,11 +119,9 @@ def _known_message(
     return None if dead is None else ("", None)
 
 
-def insert_turns(
-    connection: sqlite3.Connection, row: NamespaceRow, messages: Sequence[Message], sequence: int
-) -> tuple[list[Turn], list[Window]]:
-    """Store new messages as turns and one pending window for each of their sessions."""
-    first = row.next_turn_id
+def insert_turns(connection: sqlite3.Connection, row: NamespaceRow, found: Sorted, sequence: int) -> TurnsAdded:
+    """Store the new ones of the messages as turns, and one pending window for each of their sessions."""
+    messages, first = found.new, row.next_turn_id
     base = row.number << ID_BITS
     rows = [turn_row(base | first + n, message, sequence) for n, message in enumerate(messages)]
     connection.executemany(_INSERT_TURN, rows)
@@ -139,7 +138,18 @@ def insert_turns(
     row.windows += len(windows)
     row.next_turn_id += len(rows)
     row.turns += len(rows)
-    return [turn_of(stored) for stored in rows], windows
+    return turns_added(found, [turn_of(stored) for stored in rows], windows, sequence)
+
+
+def turns_added(found: Sorted, stored: Sequence[Turn], windows: Sequence[Window], sequence: int) -> TurnsAdded:
+    """Return what became of the messages; ``stored`` are the turns of the new ones."""
+    return TurnsAdded(
+        turns=tuple(stored[turn] if isinstance(turn, int) else turn for turn in found.turns),
+        repeated=tuple(found.repeated),
+        rejected=tuple(found.rejected),
+        windows=tuple(windows),
+        sequence=sequence,
+    )
 
 
 def write_window(connection: sqlite3.Connection, namespace: int, window: Window, sequence: int) -> None:
@@ -206,6 +216,8 @@ def _vector_payloads(count: int, vectors: npt.NDArray[np.float32] | None, dimens
     """Return the bytes of each row, None for one that is not finite."""
     if vectors is None:
         return [None] * count
+    if dimension is None:
+        raise ConfigError("the store knows no embedder yet; configure it before vectors are stored")
     if vectors.ndim != 2 or len(vectors) != count:
         raise InvalidInputError(f"vectors have shape {vectors.shape}, the batch has {count} units")
     if vectors.shape[1] != dimension:

@@ -127,13 +127,19 @@ def write_drafts(
     names: NamesInUse,
     windows: Sequence[int] = (),
     merges: Sequence[tuple[int, int]] = (),
+    supersedes: int | None = None,
 ) -> None:
-    """Embed, stage, commit and reveal units; nothing of them is seen when any step fails."""
+    """Embed, stage, commit and reveal units; nothing of them is seen when any step fails.
+
+    ``supersedes`` is the stored unit that the first of them replaces.
+    """
     vectors = embed_texts([draft.content for draft in drafts], embed, report)
     unit_ids = record.reserve_unit_ids(namespace, len(drafts))
     ids = np.arange(unit_ids.start, unit_ids.stop, dtype=np.int64)
-    added, evicted = engine.stage(ids, drafts, vectors)
     try:
+        added, evicted = engine.stage(ids, drafts, vectors)
+        if supersedes is not None:
+            added, evicted = engine.stage_link(supersedes, unit_ids[0])
         record.apply(
             namespace,
             Batch(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple.errors import InvalidInputError
-from ripple.store import Batch, Links, Record
+from ripple.store import Batch, Links, Record, TurnsAdded
 from ripple.types import EdgeKind, Message, TimeInterval, UnitDraft
 from ripple.write.ingest import stored_unit
 from ripple.write.messages import check_messages
@@ -178,23 +178,26 @@ def _vector(text: str | None, dimension: int) -> npt.NDArray[np.float32]:
     return vector
 
 
-def write_export(found: ExportedNamespace, record: Record, namespace: int) -> tuple[int, ...]:
-    """Write an export into a new namespace and return the new turn ids; unit ids stay as they were."""
-    added = record.add_turns(namespace, list(found.messages.values()))
-    turn_ids = [turn.turn_id for turn in added.turns if turn is not None]
-    renamed = dict(zip(found.messages, turn_ids, strict=True))
-    record.reserve_unit_ids(namespace, max(found.drafts, default=0))
+def write_export(found: ExportedNamespace, record: Record, name: str) -> tuple[int, ...]:
+    """Write an export as a new namespace and return the new turn ids; unit ids stay as they were."""
+    added = record.create_namespace(name, list(found.messages.values()), lambda added: _batch(found, added))
+    return _turn_ids(added)
+
+
+def _turn_ids(added: TurnsAdded) -> tuple[int, ...]:
+    return tuple(turn.turn_id for turn in added.turns if turn is not None)
+
+
+def _batch(found: ExportedNamespace, added: TurnsAdded) -> Batch:
+    """Return the units and edges, citing the turns under their new ids."""
+    renamed = dict(zip(found.messages, _turn_ids(added), strict=True))
     units = [
         stored_unit(unit_id, replace(draft, turn_ids=tuple(renamed[turn] for turn in draft.turn_ids)))
         for unit_id, draft in found.drafts.items()
     ]
-    record.apply(
-        namespace,
-        Batch(
-            units=units,
-            vectors=np.stack(found.vectors) if found.vectors else None,
-            edges_added=Links.of((*edge, weight) for edge, weight in found.edges.items()),
-            windows_done=[window.window_id for window in added.windows],
-        ),
+    return Batch(
+        units=units,
+        vectors=np.stack(found.vectors) if found.vectors else None,
+        edges_added=Links.of((*edge, weight) for edge, weight in found.edges.items()),
+        windows_done=[window.window_id for window in added.windows],
     )
-    return tuple(turn_ids)

@@ -4,9 +4,11 @@ import copy
 
 import pytest
 
+from ripple._record import writing
 from ripple.errors import ConfigError, InvalidInputError, ReadOnlyError
 from ripple.evaluation.stories import generate_stories
 from ripple.memory import Memory
+from ripple.store import Record
 
 STORY = generate_stories(1, 11)[0]
 
@@ -143,3 +145,23 @@ def test_what_export_never_wrote_is_refused_whole(memory, rows, broken):
     with pytest.raises(InvalidInputError):
         memory.restore(changed, namespace="never")
     assert "never" not in memory.namespaces()
+
+
+def test_a_restore_that_ends_half_way_leaves_no_namespace(tmp_path, rows, monkeypatch):
+    with Memory.open(tmp_path / "store") as memory:
+        kept = memory._record
+        before = kept.sequence
+        with monkeypatch.context() as patch:
+            patch.setattr(writing, "insert_batch", interrupt)
+            # As after a kill, nothing gets to clean up.
+            patch.setattr(Record, "delete_namespace", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                memory.restore(rows)
+        assert (memory.namespaces(), kept.sequence) == ([], before)
+        memory.restore(rows)
+        assert kept.sequence == before + 1
+        assert memory.verify(deep=True) == []
+
+
+def interrupt(*_):
+    raise KeyboardInterrupt
