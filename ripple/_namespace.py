@@ -21,7 +21,7 @@ from ripple.language.names import KnownNames, name_key
 from ripple.language.sentences import clean_text
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest, recall
-from ripple.store import Batch, Record, WindowState
+from ripple.store import Batch, Record, Window, WindowState
 from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, UnitDraft
 from ripple.write.ingest import (
     EmbedTexts,
@@ -88,20 +88,28 @@ class Namespace:
         return self._engine
 
     def _resume(self) -> None:
-        """Write the units of turns that were recorded and never finished; none is lost when that fails."""
+        """Write the units of turns that were recorded and never finished; none is lost when that fails.
+
+        The turns of one call are taken together, as they were then: the same are repeats, the same names known.
+        """
         with self._writer:
-            pending = self._record.windows(self.number, state=WindowState.PENDING)
             self._has_pending = False
-            for window in sorted(pending, key=lambda window: window.attempts):
-                turns = list(self._record.turns(self.number, window.turn_ids).values())
+            pending = self._record.windows(self.number, state=WindowState.PENDING)
+            calls: dict[int, list[Window]] = {}
+            for window in sorted(pending, key=lambda window: (window.attempts, window.window_id)):
+                calls.setdefault(window.sequence, []).append(window)
+            for windows in calls.values():
+                window_ids = [window.window_id for window in windows]
+                turn_ids = [turn_id for window in windows for turn_id in window.turn_ids]
+                turns = list(self._record.turns(self.number, turn_ids).values())
                 try:
-                    write_turns(turns, IngestReport(), windows=[window.window_id], **self._parts())
+                    write_turns(turns, IngestReport(), windows=window_ids, **self._parts())
                 except (ModelError, InvalidInputError) as error:
-                    # The model may be away: the others would wait for it as long. A window that fails alone
+                    # The model may be away: the others would wait for it as long. A call that fails alone
                     # comes last at the next attempt.
                     reason = type(error).__name__
-                    _log.warning("window %d stays pending: %s", window.window_id, reason)
-                    self._record.mark_window(self.number, window.window_id, state=WindowState.PENDING, reason=reason)
+                    _log.warning("%d windows stay pending: %s", len(windows), reason)
+                    self._record.mark_windows(self.number, window_ids, state=WindowState.PENDING, reason=reason)
                     self._has_pending = True
                     return
 

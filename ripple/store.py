@@ -292,13 +292,19 @@ class Record:
             writing.insert_batch(change.connection, row, batch, self._dimension, change.sequence)
         return change.sequence
 
-    def mark_window(self, namespace: int, window_id: int, *, state: WindowState, reason: str = "") -> Window:
-        """Note how an attempt at a window ended (without units: those come with ``apply``) and return it."""
+    def mark_windows(
+        self, namespace: int, window_ids: Iterable[int], *, state: WindowState, reason: str = ""
+    ) -> list[Window]:
+        """Note how an attempt at windows ended (without units: those come with ``apply``) and return them."""
+        marked = []
         with self._changing(namespace) as (change, row):
-            window = writing.read_window(change.connection, row.number, window_id)
-            window = replace(window, state=state, reason=reason, attempts=window.attempts + 1)
-            writing.write_window(change.connection, row.number, window, change.sequence)
-        return window
+            for window_id in window_ids:
+                window = writing.read_window(change.connection, row.number, window_id)
+                attempts, sequence = window.attempts + 1, change.sequence
+                window = replace(window, state=state, reason=reason, attempts=attempts, sequence=sequence)
+                writing.write_window(change.connection, row.number, window, sequence)
+                marked.append(window)
+        return marked
 
     def delete_units(
         self,

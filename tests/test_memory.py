@@ -703,6 +703,56 @@ def test_batch_that_cannot_be_committed_is_shown_to_nobody(
     assert {e.unit_id: e.text for e in found} == {unit.unit_id: unit.text for unit in memory.get_all()}
 
 
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_units_of_an_interrupted_call_are_those_it_would_have_made(
+    open_store: OpenStore, monkeypatch: pytest.MonkeyPatch, is_reopened: bool
+) -> None:
+    calls = [
+        [said("The ferry leaves at nine.", NOON, session="a"), said("Bring oars.", NOON, "Melanie", session="c")],
+        [
+            said("Bring a hat.", NOON, session="a"),
+            said("Mel and I saw the regatta.", NOON + HOUR, "Bo", session="b"),
+            said("The river is high.", NOON + HOUR, session="a"),
+            said("The river is high.", NOON + 20 * HOUR, session="b"),
+            said("Bring a hat.", NOON + 25 * HOUR, session="b"),
+            said("Bring a hat.", NOON + 2 * HOUR, session="d"),
+            said("The ferry leaves at nine.", NOON + 3 * HOUR, session="d"),
+            said("Kimmie is here.", NOON + 4 * HOUR, "Melissa", session="b"),
+            said("Kim told Kimmie of it.", NOON + 5 * HOUR, "Kimberly", session="d"),
+        ],
+        [said("The ferry leaves at nine.", NOON + HOUR, session="a")],
+    ]
+    whole = open_store("whole")
+    for messages in calls:
+        whole.add(messages)
+    broken_off = open_store("broken-off")
+    broken_off.add(calls[0])
+
+    def die(*_: object) -> None:
+        raise StoreError("the process is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Record, "apply", die)
+        with pytest.raises(StoreError, match="gone"):
+            broken_off.add(calls[1])
+    if is_reopened:
+        broken_off.close()
+        broken_off = open_store("broken-off")
+    broken_off.add(calls[2])
+    assert broken_off.verify(deep=True) == []
+    assert broken_off.stats().windows == whole.stats().windows
+
+    def content(memory: Memory) -> list[Any]:
+        order = {unit.unit_id: n for n, unit in enumerate(memory.get_all())}  # ids may have gaps
+        rows = []
+        for row in memory.export():
+            renamed = {key: order[row[key]] for key in ("unit_id", "src", "dst") if key in row}
+            rows.append({**row, **renamed})
+        return rows
+
+    assert content(broken_off) == content(whole)
+
+
 def test_next_add_writes_the_units_that_a_failure_left_pending(open_store: OpenStore) -> None:
     embedder = FaultyEmbedder()
     memory = open_store(embedder=embedder)

@@ -78,7 +78,7 @@ def test_everything_is_there_after_reopening(tmp_path):
     record, namespace = open_configured(tmp_path / "a")
     fill(record, namespace, 12)
     record.add_turns(namespace, [message("waiting")])
-    record.mark_window(namespace, 2, state=WindowState.FAILED, reason="timeout")
+    record.mark_windows(namespace, [2], state=WindowState.FAILED, reason="timeout")
     record.delete_units(namespace, [4])
     before, store_id, sequence = answers(record), record.store_id, record.sequence
     record.close()
@@ -252,7 +252,7 @@ def test_a_reader_cannot_change_anything(tmp_path):
             lambda: reader.apply(namespace, Batch()),
             lambda: reader.delete_units(namespace, [1]),
             lambda: reader.forget_turns(namespace, [1]),
-            lambda: reader.mark_window(namespace, 1, state=WindowState.FAILED),
+            lambda: reader.mark_windows(namespace, [1], state=WindowState.FAILED),
             reader.checkpoint,
         ):
             with pytest.raises(ReadOnlyError):

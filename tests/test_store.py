@@ -213,7 +213,7 @@ def test_vectors_need_the_dimension_of_the_store(home):
 def test_a_window_is_applied_once_and_failures_are_counted(home):
     record, namespace = home
     (window,) = record.add_turns(namespace, [message("a")]).windows
-    failed = record.mark_window(namespace, window.window_id, state=WindowState.FAILED, reason="refused")
+    (failed,) = record.mark_windows(namespace, [window.window_id], state=WindowState.FAILED, reason="refused")
     assert record.windows(namespace, state=WindowState.FAILED) == [failed]
     assert (failed.attempts, failed.reason) == (1, "refused")
     record.apply(namespace, Batch(windows_done=[window.window_id], prompt_version="rules-1"))

@@ -222,7 +222,7 @@ def window_row(namespace: int, window: Window, digest: bytes, sequence: int) -> 
 def window_of(row: tuple[Any, ...]) -> Window:
     """Return the window of a whole row, checked."""
     WINDOW.check(row)
-    key, _, attempts, _, _, _, state, reason, prompt_version, turn_ids, _, _ = row
+    key, _, attempts, _, _, sequence, state, reason, prompt_version, turn_ids, _, _ = row
     return Window(
         window_id=key & ID_MASK,
         state=WindowState(state),
@@ -230,4 +230,5 @@ def window_of(row: tuple[Any, ...]) -> Window:
         reason=reason,
         attempts=attempts,
         prompt_version=prompt_version,
+        sequence=sequence,
     )

@@ -85,7 +85,10 @@ class NamespaceInfo:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Turns that become units together; unique by its turns, applied once."""
+    """Turns that become units together; unique by its turns, applied once.
+
+    ``sequence`` is that of the change that wrote it: pending windows of one call have one.
+    """
 
     window_id: int
     state: WindowState
@@ -93,6 +96,7 @@ class Window:
     reason: str = ""
     attempts: int = 0
     prompt_version: str = ""
+    sequence: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ def insert_turns(connection: sqlite3.Connection, row: NamespaceRow, found: Sorte
         by_session.setdefault(message.session, []).append(first + n)
     windows = []
     for turn_ids in by_session.values():
-        window = Window(row.next_window_id, WindowState.PENDING, tuple(turn_ids))
+        window = Window(row.next_window_id, WindowState.PENDING, tuple(turn_ids), sequence=sequence)
         stored = window_row(row.number, window, digest_of_turns(turn_ids), sequence)
         connection.execute(_INSERT_WINDOW, stored)
         windows.append(window)
