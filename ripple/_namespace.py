@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ripple.language.sentences import clean_text
 from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest, recall
 from ripple.store import Batch, Record, Window, WindowState
-from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, UnitDraft
+from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, Turn, UnitDraft
 from ripple.write.ingest import (
     EmbedTexts,
     IngestReport,
@@ -32,7 +33,7 @@ from ripple.write.ingest import (
     write_drafts,
     write_turns,
 )
-from ripple.write.messages import assign_sessions
+from ripple.write.messages import MOMENT_SESSIONS, assign_sessions, is_moment_session
 
 __all__ = ["Namespace"]
 
@@ -75,9 +76,8 @@ class Namespace:
             speakers=KnownNames(name for name in image.speakers if name is not None),
             newest=record.newest_said_at(number),
         )
-        last = record.last_turn(number)
-        self._last_session = last.session if last else ""
-        self._last_said_at = last.said_at if last else None
+        self._last_session = ""  # of those that we name
+        self._last_said_at: datetime | None = None
         if not is_read_only:
             self._resume()
         self._build_in_background()
@@ -94,6 +94,8 @@ class Namespace:
         """
         with self._writer:
             self._has_pending = False
+            last = self._record.last_turn(self.number, MOMENT_SESSIONS)
+            self._follow([] if last is None else [last])
             pending = self._record.windows(self.number, state=WindowState.PENDING)
             calls: dict[int, list[Window]] = {}
             for window in sorted(pending, key=lambda window: (window.attempts, window.window_id)):
@@ -152,13 +154,12 @@ class Namespace:
             if self._has_pending:
                 self._resume()
             for start in range(0, len(messages), WRITE_BATCH):
-                batch = assign_sessions(messages[start : start + WRITE_BATCH], self._last_session, self._last_said_at)
+                batch = self._with_sessions(messages[start : start + WRITE_BATCH])
                 try:
-                    ingest(batch, report, **self._parts())
+                    self._follow(ingest(batch, report, **self._parts()))
                 except BaseException:
                     self._has_pending = True
                     raise
-                self._last_session, self._last_said_at = batch[-1].session, batch[-1].said_at
         self._build_in_background()
         return AddResult(
             turn_ids=tuple(report.turn_ids),
@@ -171,6 +172,22 @@ class Namespace:
             edges_evicted=report.edges_evicted,
             seconds=time.perf_counter() - started,
         )
+
+    def _with_sessions(self, messages: Sequence[Message]) -> list[Message]:
+        """Return the messages each with a session; one that was stored before keeps the one it has."""
+        ids = [message.message_id for message in messages if message.session == "" and message.message_id is not None]
+        stored = self._record.sessions_of(self.number, ids) if ids else {}
+        known = [
+            replace(message, session=stored[message.message_id]) if message.message_id in stored else message
+            for message in messages
+        ]
+        return assign_sessions(known, self._last_session, self._last_said_at)
+
+    def _follow(self, turns: Sequence[Turn]) -> None:
+        """Note where messages without a session go on."""
+        for turn in turns:
+            if is_moment_session(turn.session):
+                self._last_session, self._last_said_at = turn.session, turn.said_at
 
     def update(self, unit_id: int, text: str) -> int:
         """Write a unit with new words that supersedes another; return its id."""

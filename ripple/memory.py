@@ -188,7 +188,9 @@ class Memory:
         messages
             Mappings with ``content`` and, where known, ``speaker`` (or ``role``), ``timestamp`` (aware
             datetime or ISO 8601), ``id`` (the caller's, unique in the namespace), ``session`` and
-            ``metadata``; or plain strings. The same id with the same text is taken once.
+            ``metadata``; or plain strings. The same id with the same text is taken once. Messages with a time
+            and without a session make sessions of their own, a new one after an hour of silence; they never
+            join a session that was named.
         namespace : str
             Memories of different namespaces never meet.
 

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from ripple._record import deleting, reading, selection, verify, writing
 from ripple._record.database import Change, Database
 from ripple._record.namespaces import NamespaceRow, checked_name, read_meta, write_meta
-from ripple._record.rows import ID_MASK, id_range, offset_datetime, turn_of
+from ripple._record.rows import ID_MASK
 from ripple._record.values import (
     Batch,
     Deleted,
@@ -57,8 +57,6 @@ __all__ = [
 ]
 
 _MEMORY: Final = ":memory:"
-_LAST_TURN: Final = "SELECT * FROM turns WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
-_NEWEST_SAID_AT: Final = "SELECT max(said_at) FROM units WHERE id BETWEEN ? AND ?"
 
 
 class Record:
@@ -409,11 +407,15 @@ class Record:
         with self._database.reading() as connection:
             return reading.read_turns(connection, namespace, turn_ids)
 
-    def last_turn(self, namespace: int) -> Turn | None:
-        """Return the turn that was recorded last, None in an empty namespace."""
+    def last_turn(self, namespace: int, sessions: str) -> Turn | None:
+        """Return the turn recorded last in a session that a GLOB pattern matches, which begins with a digit."""
         with self._database.reading() as connection:
-            row = connection.execute(_LAST_TURN, id_range(namespace)).fetchone()
-        return None if row is None else turn_of(row)
+            return reading.read_last_turn(connection, namespace, sessions)
+
+    def sessions_of(self, namespace: int, message_ids: Iterable[str]) -> dict[str, str]:
+        """Return for each message id that is stored the session of its turn."""
+        with self._database.reading() as connection:
+            return reading.read_sessions(connection, namespace, message_ids)
 
     def newest_said_at(self, namespace: int) -> datetime | None:
         """Return when the unit said last was said, in UTC; None where no unit has a time of saying.
@@ -421,8 +423,7 @@ class Record:
         Cost: one pass over the namespace's units.
         """
         with self._database.reading() as connection:
-            (seconds,) = connection.execute(_NEWEST_SAID_AT, id_range(namespace)).fetchone()
-        return offset_datetime(seconds, 0)
+            return reading.read_newest_said_at(connection, namespace)
 
     def units_by_digest(self, namespace: int, digests: Iterable[bytes]) -> dict[bytes, list[tuple[int, int | None]]]:
         """Return for each digest that units have their ids and the second UTC at which each was said."""

@@ -239,6 +239,47 @@ def test_session_ends_after_an_hour_and_goes_on_after_reopening(open_store: Open
     assert names == [NOON.isoformat()] * 3 + [(NOON + 4 * HOUR).isoformat()]
 
 
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_message_without_a_session_joins_none_that_was_named(open_store: OpenStore, is_reopened: bool) -> None:
+    memory = open_store()
+    minutes = [NOON + timedelta(minutes=n) for n in range(6)]
+    calls = [
+        [said("The ferry is late.", minutes[0], session="chat-1")],
+        [said("Milk is on the list.", minutes[1])],
+        [said("The ferry has come.", minutes[2], session="chat-1"), said("Bread is too.", minutes[3])],
+        [said("Good night.", minutes[4], session="1-chat"), said("Until then.", None)],
+        [said("And eggs.", minutes[5])],
+    ]
+    for messages in calls:
+        memory.add(messages)
+        if is_reopened:
+            memory.close()
+            memory = open_store()
+    ours = minutes[1].isoformat()
+    assert [unit.session for unit in memory.get_all()] == ["chat-1", ours, "chat-1", ours, "1-chat", "", ours]
+
+
+def test_conversation_that_is_sent_again_goes_on_in_its_session(open_store: OpenStore) -> None:
+    memory = open_store()
+    minutes = [said(f"It is {n} minutes past.", NOON + timedelta(minutes=n), id=f"m{n}") for n in (0, 50, 100, 150)]
+    memory.add(minutes[:3])
+    memory.add([said("A new day.", NOON + DAY)])
+    memory.add(minutes[1:])
+    first, second = NOON.isoformat(), (NOON + DAY).isoformat()
+    assert [unit.session for unit in memory.get_all()] == [first, first, first, second, first]
+
+
+def test_session_goes_on_after_a_call_that_failed(open_store: OpenStore) -> None:
+    embedder = FaultyEmbedder()
+    memory = open_store(embedder=embedder)
+    embedder.fault = broken
+    with pytest.raises(EmbeddingError):
+        memory.add([said("The roses are out.", NOON)])
+    embedder.fault = None
+    memory.add([said("The lilies are not.", NOON + HOUR)])
+    assert [unit.session for unit in memory.get_all()] == [NOON.isoformat()] * 2
+
+
 def test_turn_without_words_is_kept_and_counted(memory: Memory) -> None:
     added = memory.add([said("  ", NOON), said("\x00\u200b", NOON), said("I like figs.", NOON)])
     assert (added.dropped["empty"], len(added.turn_ids), len(added.unit_ids)) == (2, 3, 1)

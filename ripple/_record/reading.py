@@ -17,8 +17,10 @@ from ripple._record.namespaces import NamespaceRow
 from ripple._record.rows import (
     ID_MASK,
     id_range,
+    json_text,
     keys_text,
     names_of,
+    offset_datetime,
     source_of,
     turn_of,
     unit_of,
@@ -34,6 +36,9 @@ __all__ = [
     "next_unit_ids",
     "read_digests",
     "read_edges",
+    "read_last_turn",
+    "read_newest_said_at",
+    "read_sessions",
     "read_stats",
     "read_turns",
     "read_units",
@@ -49,6 +54,17 @@ WHERE unit_id IN (SELECT value FROM json_each(?)) ORDER BY unit_id, position, tu
 _SUCCESSORS: Final = """
 SELECT * FROM edges WHERE src IN (SELECT value FROM json_each(?)) AND kind = ? ORDER BY src, dst
 """
+# The index alone tells which turn it is; from the table it could be the last of a hundred thousand to be read.
+_LAST_TURN: Final = """
+SELECT * FROM turns WHERE id = (
+  SELECT max(id) FROM turns INDEXED BY turns_by_session
+  WHERE namespace = ? AND session >= '0' AND session < ':' AND session GLOB ?)
+"""
+_SESSIONS_OF: Final = """
+SELECT message_id, session FROM turns
+WHERE namespace = ? AND message_id IN (SELECT value FROM json_each(?))
+"""
+_NEWEST_SAID_AT: Final = "SELECT max(said_at) FROM units WHERE id BETWEEN ? AND ?"
 _WINDOWS: Final = "SELECT * FROM windows WHERE id BETWEEN ? AND ? ORDER BY id"
 _OPEN_WINDOWS: Final = """
 SELECT * FROM windows WHERE namespace = ? AND state = ? AND state <> 'done' ORDER BY id
@@ -87,6 +103,23 @@ def read_turns(connection: sqlite3.Connection, namespace: int, turn_ids: Iterabl
     """Return those of the turns that are there, by id up."""
     turns = (turn_of(row) for row in connection.execute(_TURNS, (keys_text(namespace, turn_ids),)))
     return {turn.turn_id: turn for turn in turns}
+
+
+def read_last_turn(connection: sqlite3.Connection, namespace: int, sessions: str) -> Turn | None:
+    """Return the turn recorded last in a session that a GLOB pattern matches, which begins with a digit."""
+    row = connection.execute(_LAST_TURN, (namespace, sessions)).fetchone()
+    return None if row is None else turn_of(row)
+
+
+def read_sessions(connection: sqlite3.Connection, namespace: int, message_ids: Iterable[str]) -> dict[str, str]:
+    """Return for each message id that is stored the session of its turn."""
+    return dict(connection.execute(_SESSIONS_OF, (namespace, json_text(list(message_ids)))).fetchall())
+
+
+def read_newest_said_at(connection: sqlite3.Connection, namespace: int) -> datetime | None:
+    """Return when the unit said last was said, in UTC; None where no unit has a time of saying."""
+    (seconds,) = connection.execute(_NEWEST_SAID_AT, id_range(namespace)).fetchone()
+    return offset_datetime(seconds, 0)
 
 
 def read_units(connection: sqlite3.Connection, namespace: int, unit_ids: Iterable[int]) -> dict[int, MemoryUnit]:

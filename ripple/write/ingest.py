@@ -60,8 +60,8 @@ def ingest(
     engine: NamespaceEngine,
     embed: EmbedTexts,
     names: NamesInUse,
-) -> None:
-    """Write one batch of messages of one namespace; the caller holds its writer lock.
+) -> list[Turn]:
+    """Write one batch of messages of one namespace and return its new turns; the caller holds its writer lock.
 
     The raw turns are committed first, so that nothing later can lose them.
     """
@@ -83,6 +83,7 @@ def ingest(
         names=names,
         windows=[window.window_id for window in added.windows],
     )
+    return fresh
 
 
 def write_turns(

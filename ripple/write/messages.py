@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timezone
+from fnmatch import fnmatchcase
 
 from ripple._arguments import check_metadata, replace_surrogates
 from ripple.config import (
@@ -17,7 +18,14 @@ from ripple.config import (
 from ripple.errors import InvalidInputError
 from ripple.types import Message
 
-__all__ = ["assign_sessions", "check_messages", "check_namespace", "check_text"]
+__all__ = [
+    "MOMENT_SESSIONS",
+    "assign_sessions",
+    "check_messages",
+    "check_namespace",
+    "check_text",
+    "is_moment_session",
+]
 
 _KEYS = frozenset({"speaker", "role", "name", "content", "timestamp", "id", "session", "metadata"})
 _TIMESTAMP = re.compile(
@@ -25,6 +33,8 @@ _TIMESTAMP = re.compile(
     r"(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d{1,9})?)?\s?(Z|[+-]\d{2}:?\d{2})?)?",
     re.ASCII,
 )
+MOMENT_SESSIONS = "dddd-dd-ddTdd:dd:dd[-+]dd:dd*".replace("d", "[0-9]")
+"""Pattern of the names that we give to sessions, which the record selects by too."""
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -205,23 +215,35 @@ def _parse_timestamp(text: str, where: str) -> datetime | None:
         return None
 
 
+def is_moment_session(session: str) -> bool:
+    """Whether a session is named by a moment, as assigned ones are."""
+    return fnmatchcase(session, MOMENT_SESSIONS)
+
+
 def assign_sessions(messages: Sequence[Message], last_session: str, last_said_at: datetime | None) -> list[Message]:
     """Give messages without a session one: a new session begins after a gap of an hour.
+
+    A message without a session joins none that the caller named, however near: the caller who names some
+    conversations tells them apart from the rest, and messages in between do not end the rest's session.
 
     Parameters
     ----------
     messages : sequence of Message
     last_session, last_said_at
-        Of the namespace's latest message without a session of its own; ``""`` and None when there is none.
+        Of the namespace's latest message in a session that is named by a moment; ``""`` and None when there
+        is none.
 
     Returns
     -------
     list of Message
-        In the given order. An assigned session is named by the time of its first message, to the second.
+        In the given order. An assigned session is named by the time of its first message, to the second. By
+        such a name it is known as one of ours: a caller's own of that form goes on like one.
     """
     assigned = []
     for message in messages:
-        if message.session == "" and message.said_at is not None:
+        if is_moment_session(message.session):
+            last_session, last_said_at = message.session, message.said_at
+        elif message.session == "" and message.said_at is not None:
             is_near = last_said_at is not None and abs(message.said_at - last_said_at) <= SESSION_GAP
             if not is_near or last_session == "":
                 last_session = message.said_at.isoformat()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ripple._arguments import check_count, check_filter, check_id, check_moment, check_query, check_settings
 from ripple.errors import InvalidInputError
 from ripple.types import Filter, Message
-from ripple.write.messages import assign_sessions, check_messages, check_namespace
+from ripple.write.messages import assign_sessions, check_messages, check_namespace, is_moment_session
 
 NOON = datetime(2026, 4, 23, 12, 0, tzinfo=UTC)
 
@@ -390,6 +390,18 @@ def test_given_session_stays_and_joins_no_other_message() -> None:
     messages = [*said(0), *said(1, session="own"), *said(2)]
     first = NOON.isoformat()
     assert sessions(messages) == [first, "own", first]
+
+
+def test_named_session_of_the_call_before_is_not_joined() -> None:
+    assert sessions(said(1, session="own") + said(2)) == ["own", (NOON + timedelta(minutes=2)).isoformat()]
+
+
+def test_session_named_by_a_moment_goes_on_like_one_of_ours() -> None:
+    moment = NOON.isoformat()
+    assert sessions(said(30, session=moment) + said(80)) == [moment, moment]
+    timeless = Message("at some time", session=moment)
+    assert sessions([timeless, *said(1)]) == [moment, (NOON + timedelta(minutes=1)).isoformat()]
+    assert not is_moment_session("2026-04-23T12:00:00")
 
 
 def test_message_without_a_time_has_no_session_of_ours() -> None:
