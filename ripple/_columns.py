@@ -110,7 +110,10 @@ class Expanded:
 
 @dataclass(frozen=True, slots=True)
 class RecallArrays:
-    """What the core found, in unit ids: the evidence, score down, and how it came about."""
+    """What the core found, in unit ids: the evidence, score down, and how it came about.
+
+    ``first`` is the head of first recall, ``pool`` how many units it ranked.
+    """
 
     unit_ids: list[int]
     scores: list[float]
@@ -118,6 +121,7 @@ class RecallArrays:
     hops: list[int]
     parts: list[list[float]]
     first: list[tuple[int, float, tuple[str, ...]]]
+    pool: int
     stop_reason: str
     anchors: tuple[int, ...]
     target: str

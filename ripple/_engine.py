@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -93,6 +94,7 @@ def _months(time: QueryTime | None) -> tuple[int, int]:
     return to_seconds(first), to_seconds(last) - 1
 
 
+@cache
 def _bit_names(bits: int) -> tuple[str, ...]:
     return tuple(name for i, name in enumerate(_FOUND_BY) if bits >> i & 1)
 
@@ -364,9 +366,9 @@ class NamespaceEngine:
             found = self._core.expand(
                 query, first, plan, _NO_VECTOR if target_vector is None else target_vector, selection, options
             )
-        return self._unpack(found, target)
+        return self._unpack(found, target, settings.top_k)
 
-    def _unpack(self, found: _core.Recalled, target: str) -> RecallArrays:
+    def _unpack(self, found: _core.Recalled, target: str, top_k: int) -> RecallArrays:
         plan, expanded = found.plan, found.expanded
         columns = (
             self._ids(expanded.rows).tolist(),
@@ -387,12 +389,13 @@ class NamespaceEngine:
             parts=found.parts.tolist(),
             first=list(
                 zip(
-                    self._ids(first.rows).tolist(),
-                    first.scores.tolist(),
-                    [_bit_names(bits) for bits in first.found_by.tolist()],
+                    self._ids(first.rows[:top_k]).tolist(),
+                    first.scores[:top_k].tolist(),
+                    [_bit_names(bits) for bits in first.found_by[:top_k].tolist()],
                     strict=True,
                 )
             ),
+            pool=len(first.rows),
             stop_reason=plan.reason.name.lower(),
             anchors=tuple(self._ids(plan.anchors).tolist()),
             target=target,

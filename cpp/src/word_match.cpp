@@ -12,38 +12,39 @@ WordMatcher::WordMatcher(const QueryTerms& terms, const LexicalIndex& lexical, c
     : vectors_(vectors) {
   for (const TermId term : terms.ids) {
     const auto vector = vectors.vector(term);
-    words_.push_back({term, lexical.idf(term), {vector.begin(), vector.end()}, {}});
+    words_.push_back({term, lexical.idf(term), {vector.begin(), vector.end()}});
   }
   for (const std::string& unknown : terms.unknown) {
     std::vector<float> vector(words == nullptr ? 0 : words->dimension());
     if (words != nullptr && is_ascii(unknown) && words->word_vector(unknown, vector)) {
-      words_.push_back({kNoId, lexical.idf_unknown(), std::move(vector), {}});
+      words_.push_back({kNoId, lexical.idf_unknown(), std::move(vector)});
     }
   }
 }
 
-float WordMatcher::cosine(Word& word, TermId other) const {
-  const auto [place, is_new] = word.cosines.try_emplace(other, 0.0F);
-  if (is_new && !word.vector.empty()) {
-    if (const auto vector = vectors_.vector(other); !vector.empty()) {
-      place->second = std::max(0.0F, dot(word.vector, vector));
+std::span<const float> WordMatcher::cosines(TermId other) {
+  const auto [place, is_new] = slots_.try_emplace(other, cosines_.size());
+  if (is_new) {
+    const auto vector = vectors_.vector(other);
+    for (const Word& word : words_) {
+      const bool is_known = !vector.empty() && !word.vector.empty();
+      cosines_.push_back(word.term == other ? 1.0F : is_known ? std::max(0.0F, dot(word.vector, vector)) : 0.0F);
     }
   }
-  return place->second;
+  return std::span(cosines_).subspan(place->second, words_.size());
 }
 
 double WordMatcher::match(std::span<const TermId> held) {
+  best_.assign(words_.size(), 0.0F);
+  for (const TermId term : held) {
+    const auto row = cosines(term);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      best_[i] = std::max(best_[i], row[i]);
+    }
+  }
   double sum = 0.0;
-  for (Word& word : words_) {
-    if (word.term != kNoId && std::binary_search(held.begin(), held.end(), word.term)) {
-      sum += word.idf;
-      continue;
-    }
-    float best = 0.0F;
-    for (const TermId term : held) {
-      best = std::max(best, cosine(word, term));
-    }
-    sum += word.idf * static_cast<double>(best);
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    sum += words_[i].idf * static_cast<double>(best_[i]);
   }
   return sum;
 }

@@ -97,7 +97,7 @@ def recall(
     return Recall(
         query=request.query,
         evidence=evidence,
-        trace=_trace(cues, found, request.settings.top_k),
+        trace=_trace(cues, found),
         support=found.support,
         is_supported=found.support >= support_threshold,
         timings={
@@ -140,7 +140,7 @@ def _evidence(found: RecallArrays, units: Mapping[int, MemoryUnit]) -> Iterable[
         )
 
 
-def _trace(cues: Cues, found: RecallArrays, top_k: int) -> RecallTrace:
+def _trace(cues: Cues, found: RecallArrays) -> RecallTrace:
     used = {unit for unit, ways in zip(found.unit_ids, found.found_by, strict=True) if "expansion" in ways}
     target = None
     if found.target:
@@ -171,8 +171,8 @@ def _trace(cues: Cues, found: RecallArrays, top_k: int) -> RecallTrace:
     )
     return RecallTrace(
         cues=cues,
-        first_recall=tuple(found.first[:top_k]),
-        pool=len(found.first),
+        first_recall=tuple(found.first),
+        pool=found.pool,
         plan=plan,
         reached=reached,
         support_signals=found.support_signals,

@@ -36,13 +36,16 @@ class WordMatcher {
     TermId term = kNoId;
     double idf = 0.0;
     std::vector<float> vector;  // empty: none
-    std::unordered_map<TermId, float> cosines;
   };
 
-  [[nodiscard]] float cosine(Word& word, TermId other) const;
+  // How well a term answers each of the question's words.
+  [[nodiscard]] std::span<const float> cosines(TermId other);
 
   const WordVectors& vectors_;
   std::vector<Word> words_;
+  std::unordered_map<TermId, std::size_t> slots_;  // of a term met, where its row of cosines starts
+  std::vector<float> cosines_;
+  std::vector<float> best_;  // of one unit, kept for its memory
 };
 
 }  // namespace ripple
