@@ -40,13 +40,10 @@ _BEFORE = re.compile(
 _PLACE_WORDS = frozenset(["in", "at", "near", "around", "outside", "inside", "across", "throughout", "via"])
 _VISITS = words("visit visited visiting visits explore explored exploring leave left leaving tour toured")
 _MOTION = words(
-    "go goes going gone went drive drove driving fly flies flew flying travel traveled travelled "
-    "traveling travelling trip "
-    "trips move moved moving relocate relocated head headed heading come came coming back walk "
-    "walked bike biked ride rode get "
-    "got getting return returned returning run ran visit hike hiked journey moves here over up down "
-    "out way tickets flight "
-    "flights train invited welcome transferred hitchhiked sailed cruise"
+    "go goes going gone went drive drove driving fly flies flew flying travel traveled travelled traveling "
+    "travelling trip trips move moved moving relocate relocated head headed heading come came coming back walk "
+    "walked bike biked ride rode get got getting return returned returning run ran visit hike hiked journey moves "
+    "here over up down out way tickets flight flights train invited welcome transferred hitchhiked sailed cruise"
 )
 _TO_PLACE = frozenset(["to", "into", "toward", "towards", "from", "through"])
 _MONTH_NAMES = frozenset(["april", "may", "june", "august", "january", "summer", "autumn", "dawn", "christian"])

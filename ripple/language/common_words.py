@@ -107,9 +107,8 @@ RELATIONS = words(
 """Words right before an unlisted name that make it a person (or a pet)."""
 
 TITLES = words(
-    "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor doctor sir madam uncle aunt auntie "
-    "aunty grandma grandpa granny "
-    "nana coach captain capt. father sister brother pastor rev. reverend rabbi imam judge officer "
+    "mr mr. mrs mrs. ms ms. miss dr dr. prof prof. professor doctor sir madam uncle aunt auntie aunty grandma "
+    "grandpa granny nana coach captain capt. father sister brother pastor rev. reverend rabbi imam judge officer "
     "detective sergeant principal"
 )
 """Words that make a capitalised word behind them a person's name."""

@@ -1,8 +1,6 @@
-"""The words of the temporal resolver: what a language's grammar is made of, and the arithmetic its rules
-share.
+"""The words of the temporal resolver: what a language's grammar is made of, and the arithmetic its rules share.
 
-A language gives rules that find pieces ("friday", "last week", "at 3pm", "june", "
-""2022") and joints, the short
+A language gives rules that find pieces ("friday", "last week", "at 3pm", "june", "2022") and joints, the short
 words that stand between and around them. Rules read a folded copy of the text, lower-case and of the same
 length, so positions hold in the original.
 """
@@ -161,13 +159,8 @@ class Rule:
     """A pattern, the words without which it cannot match, and what to make of a match.
 
     One of ``triggers`` must be there, and one of ``also`` where this is not empty; ``#`` stands for any
-    digit.
-
-    ``build`` gives None for (
-        "no time at "
-        "all"
-    ); a ``ValueError`` or ``OverflowError`` from it makes an expression of
-    the rule's grain that is not grounded. ``#`` among the triggers stands for any digit.
+    digit. ``build`` gives None for "no time at all"; a ``ValueError`` or ``OverflowError`` from it makes an
+    expression of the rule's grain that is not grounded.
     """
 
     triggers: frozenset[str]

@@ -50,14 +50,14 @@ _LANGUAGES = (CHINESE, ENGLISH, SPANISH, FRENCH, GERMAN)
 _ASKS_WHEN = re.compile(
     r"(?:^|[.?!,;:]\s*|\b(?:and|since|until|by|from|know|remember|recall|tell me|say|sure) )when\b|"
     r"\bwhen (?:did|do|does|was|were|is|are|will|has|have|had|would|should|can|could|'s)\b|\bwhen's\b|"
-    r"\bhow (?:long|often|recently|soon)\b|\bhow many (?:days|nights|weeks|weekends|months|years|"
-    r"hours|minutes)\b|"
+    r"\bhow (?:long|often|recently|soon)\b|"
+    r"\bhow many (?:days|nights|weeks|weekends|months|years|hours|minutes)\b|"
     r"\b(?:what|which) (?:date|day|time|month|year|week|weekend|season|hour)s?\b|"
     r"什么时[候间]|什麼時[候間]|何时|何時|啥时候|哪[一]?[天年月日周]|哪个(?:月|星期|季节)|几[月号点日]|幾[月號點]|星期几|周几|多久|多长时间|多長時間|"
     r"几[天年周]|几个(?:月|星期|小时)|(?:日期|时间|日子|生日)(?:是|在|又)?(?:什么|多少|哪|几|啥)|"
     r"\bcuándo\b|\bcuánto tiempo\b|\bqué (?:día|fecha|mes|año|hora)\b|\bquand\b|\bcombien de temps\b|"
-    r"\bquel(?:le)? (?:jour|date|mois|année|heure)\b|\bwann\b|\bwie lange\b|\ban welchem (?:tag|"
-    r"datum)\b|\bwelche[srnm]? (?:tag|datum|jahr|monat)\b",
+    r"\bquel(?:le)? (?:jour|date|mois|année|heure)\b|\bwann\b|\bwie lange\b|"
+    r"\ban welchem (?:tag|datum)\b|\bwelche[srnm]? (?:tag|datum|jahr|monat)\b",
     re.IGNORECASE,
 )
 

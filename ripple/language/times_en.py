@@ -46,9 +46,8 @@ YEAR = r"(?:(?:[ ,.]+(?:(?:in|of) )?|[-/])(?P<year>\d{4})(?![\d:])|[ ,]+'(?P<sho
 _TO = r" ?(?:-|–|to|and|through|thru|till|until) ?(?:the )?"
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 DIRECTIONS = (
-    r"(?P<relative>(?:this |the )?(?:last|past|previous)|this (?:coming|upcoming)|(?:the )?(?:next|"
-    r"following|coming|"
-    r"upcoming)|this)"
+    r"(?P<relative>(?:this |the )?(?:last|past|previous)|this (?:coming|upcoming)|"
+    r"(?:the )?(?:next|following|coming|upcoming)|this)"
 )
 
 
@@ -311,8 +310,8 @@ NUMERIC_RULES = (
     Rule(
         _DIGIT,
         r"(?<![\d./])(?<!\d-)(?P<y>\d{4})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})"
-        r"(?:[t ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?![\d:]| "
-        r"?[ap]\.?m\b))?(?![\d/]|[.-]\d)",
+        r"(?:[t ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+        r"(?![\d:]| ?[ap]\.?m\b))?(?![\d/]|[.-]\d)",
         _iso,
         "day",
     ),
@@ -331,8 +330,8 @@ NUMERIC_RULES = (
     ),
     Rule(
         _DIGIT,
-        r"(?<![\d.,:/$#€£-])(?<![a-z])(?P<first>1[89]\d\d|20\d\d) ?[-–~] ?(?P<last>1[89]\d\d|"
-        r"20\d\d)(?![\d:/-])(?:年)?",
+        r"(?<![\d.,:/$#€£-])(?<![a-z])(?P<first>1[89]\d\d|20\d\d) ?[-–~] ?"
+        r"(?P<last>1[89]\d\d|20\d\d)(?![\d:/-])(?:年)?",
         _years,
         "range",
     ),
@@ -342,8 +341,7 @@ DATE_RULES = (
     *NUMERIC_RULES,
     Rule(
         _MONTH_WORDS,
-        rf"\b(?:(?:from|between) )?(?P<month>{MONTH})[ /]?(?:the "
-        rf")?(?P<day>{_DAY})(?P<range>{_TO})(?P<last>{_DAY})"
+        rf"\b(?:(?:from|between) )?(?P<month>{MONTH})[ /]?(?:the )?(?P<day>{_DAY})(?P<range>{_TO})(?P<last>{_DAY})"
         rf"(?![\w:/])(?! ?[ap]\.?m\b){YEAR}?",
         _days_in_month,
         "day",
@@ -363,8 +361,8 @@ DATE_RULES = (
     ),
     Rule(
         _MONTH_WORDS,
-        rf"(?<!\d[:/.])(?<![$€£\d])\b(?:the )?(?P<day>{_DAY})(?: day)?(?: of)?[ "
-        rf"/-]?(?P<month>{MONTH})(?! ?\d{{1,2}}(?:st|nd|rd|th)){YEAR}?",
+        rf"(?<!\d[:/.])(?<![$€£\d])\b(?:the )?(?P<day>{_DAY})(?: day)?(?: of)?"
+        rf"[ /-]?(?P<month>{MONTH})(?! ?\d{{1,2}}(?:st|nd|rd|th)){YEAR}?",
         _month_with_day,
         "day",
     ),

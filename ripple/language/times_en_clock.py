@@ -98,8 +98,8 @@ CLOCK_RULES = (
     ),
     Rule(
         words("#"),
-        rf"(?:\b(?:from|between) "
-        rf")?(?<![\d./:-])\b(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?\s?(?:(?P<half1>[ap])\.?m\.?)?"
+        rf"(?:\b(?:from|between) )?"
+        rf"(?<![\d./:-])\b(?P<hour>\d{{1,2}})(?::(?P<minute>\d\d))?\s?(?:(?P<half1>[ap])\.?m\.?)?"
         rf"\s?(?:-|–|to|and|till|until)\s?(?P<hour2>\d{{1,2}})(?::(?P<minute2>\d\d))?\s?{_MERIDIEM}",
         _clock_range,
         "clock",

@@ -176,11 +176,10 @@ _THIRD = r"(?P<third>beginning of|start of|middle of|end of|early|earlier|late|l
 _WAY = r"(?P<way>before|prior to|preceding|ahead of|after|following|from)"
 
 _TENSE_CUES = (
-    r"(?P<future>\b(?:will|won't|shall|going to|gonna|plan(?:ning|s)?|upcoming|can't wait|looking "
-    r"forward|hop(?:e|ing)|want(?:s)? to|"
-    r"wanna|would (?:like|love)|let's|should|next|soon|tomorrow|schedul(?:e|ed)|book|set up|starts|"
-    r"due|deadline|remind|i'll|we'll|"
-    r"he'll|she'll|they'll|you'll|it'll|are we|is there|leaving|coming)\b)|"
+    r"(?P<future>\b(?:will|won't|shall|going to|gonna|plan(?:ning|s)?|upcoming|can't wait|looking forward|"
+    r"hop(?:e|ing)|want(?:s)? to|wanna|would (?:like|love)|let's|should|next|soon|tomorrow|schedul(?:e|ed)|"
+    r"book|set up|starts|due|deadline|remind|i'll|we'll|he'll|she'll|they'll|you'll|it'll|are we|is there|"
+    r"leaving|coming)\b)|"
     r"(?P<past>\b(?:was|were|wasn't|weren't|did|didn't|had|went|got|made|saw|took|came|met|ran|won|lost|felt|found|bought|brought|"
     r"thought|taught|told|said|gave|began|became|left|spent|kept|held|heard|built|sent|drove|flew|wrote|ate|drank|slept|wore|fell|broke|"
     r"chose|grew|knew|led|paid|read|rode|sang|sold|sat|spoke|stood|swam|threw|understood|woke|hung|caught|since|ago|last|yesterday|"

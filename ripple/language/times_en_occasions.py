@@ -79,9 +79,8 @@ def _moving_holiday(match: re.Match[str], context: Context) -> Found:
 
 
 _HOLIDAY_WORDS = words(
-    "christmas xmas boxing nye valentine patrick fool fools earth women workers cinco juneteenth "
-    "independence bastille "
-    "halloween haloween fawkes bonfire veterans remembrance eve year"
+    "christmas xmas boxing nye valentine patrick fool fools earth women workers cinco juneteenth independence "
+    "bastille halloween haloween fawkes bonfire veterans remembrance eve year"
 )
 
 OCCASION_RULES = (
@@ -95,8 +94,8 @@ OCCASION_RULES = (
     ),
     Rule(
         frozenset(_SEASONS),
-        rf"\b(?:{DIRECTIONS} )?(?P<season>spring|summer|autumn|fall|winter)(?:time)?\b(?! "
-        rf"break)(?:{YEAR})?",
+        rf"\b(?:{DIRECTIONS} )?(?P<season>spring|summer|autumn|fall|winter)(?:time)?\b"
+        rf"(?! break)(?:{YEAR})?",
         _season,
         "season",
     ),

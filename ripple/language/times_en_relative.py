@@ -19,9 +19,8 @@ UNIT = r"(?P<unit>second|sec|minute|min|hour|hr|day|night|weekend|week|month|qua
 UNITS = rf"{UNIT}s?(?![a-z])"
 _UNIT_NAMES = {"sec": "second", "min": "minute", "hr": "hour", "yr": "year", "night": "day"}
 _UNIT_WORDS = words(
-    "second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights week "
-    "weeks weekend weekends "
-    "month months quarter quarters year years yr yrs decade decades"
+    "second seconds sec secs minute minutes min mins hour hours hr hrs day days night nights week weeks weekend "
+    "weekends month months quarter quarters year years yr yrs decade decades"
 )
 _ROUGH = r"(?P<rough>about|around|approximately|roughly|nearly|almost|over|more than|maybe|like|some) "
 _BACKWARD = ("last", "past", "previous")
@@ -228,8 +227,8 @@ RELATIVE_RULES = (
     ),
     Rule(
         _UNIT_WORDS,
-        rf"\b(?:(?:over |in |during |for |within )?(?:the|this) past|(?:over|in|during|for|within) the "
-        rf"last) {UNIT}(?![a-z])",
+        rf"\b(?:(?:over |in |during |for |within )?(?:the|this) past|"
+        rf"(?:over|in|during|for|within) the last) {UNIT}(?![a-z])",
         _rolling_unit,
         "running",
         words("past last"),

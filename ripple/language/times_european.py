@@ -189,9 +189,8 @@ _GERMAN = _Vocabulary(
     count_words="vor in seit",
 )
 _VAGUE_WORDS = words(
-    "recientemente últimamente ultimamente poco tiempo estos otro récemment recemment dernièrement "
-    "longtemps derniers jour "
-    "neulich kürzlich kurzem langer letztens letzter"
+    "recientemente últimamente ultimamente poco tiempo estos otro récemment recemment dernièrement longtemps "
+    "derniers jour neulich kürzlich kurzem langer letztens letzter"
 )
 _GERMAN_WORDS = re.compile(r"\b(?:ich|ist|der|die|das|und|wir|nicht|bin|war|gibt|sind|ein|eine|mit|von)\b")
 
@@ -351,8 +350,8 @@ def _grammar(vocabulary: _Vocabulary) -> Language:
         ),
         Rule(
             unit_words,
-            rf"\b(?:(?P<lasting>{v.lasting})|(?P<ahead>{v.ahead})|{v.ago}) {number} {unit}\b(?P<still> "
-            rf"que\b)?",
+            rf"\b(?:(?P<lasting>{v.lasting})|(?P<ahead>{v.ahead})|{v.ago}) {number} {unit}\b"
+            rf"(?P<still> que\b)?",
             partial(_counted, v),
             "day",
             words(v.count_words),

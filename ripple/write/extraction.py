@@ -1,18 +1,15 @@
-"""Units from turns without a language model: one unit a turn, with the people, places and time that it
-grounds.
+"""Units from turns without a language model: one unit a turn, with the people, places and time that it grounds.
 
 The rules, where the papers leave them open ("who the memory is about, grounded"):
 
-- The speaker is the first participant: "I" is the speaker. - A person named in the turn is a participant,
-in the display form of the known participant that the name means
-  ("Mel" is "Melanie") where there is just one. A known participant or speaker who is only called ("Hey Mel!",
-  "Thanks, Caroline") is none.
+- The speaker is the first participant: "I" is the speaker.
+- A person named in the turn is a participant, in the display form of the known participant that the name
+  means ("Mel" is "Melanie") where there is just one. A known participant or speaker who is only called
+  ("Hey Mel!", "Thanks, Caroline") is none.
 - "You" is the other speaker where the session's turns have exactly two. That one is a participant only where
-  the turn states a plain fact of (
-      "you" ("you moved", "your sister is"). On the LoCoMo dev turns every "
-      ""you"
-  ) that is no set phrase would put the other person into a sixth of the units more, for under one per
-  cent of the evidence.
+  the turn states a plain fact of "you" ("you moved", "your sister is"). On the LoCoMo dev turns every "you"
+  that is no set phrase would put the other person into a sixth of the units more, for under one per cent of
+  the evidence.
 - Places are those named, and the one in the turn's metadata (``place`` or ``location``).
 - The time is that of `ripple.language.times.unit_time`; it is never guessed from the time of speaking alone.
 """
@@ -40,30 +37,27 @@ _MAX_PLACE = 128
 _PLACE_KEYS = ("place", "location")
 
 _CALLED_BEFORE = re.compile(
-    r"(?:^|[.!?…:;—–-]\s*|,\s*|\b(?:hey|hi|hello|thanks|thank you|thx|yeah|yep|yes|yup|no|nope|wow|"
-    r"woah|whoa|sure|congrats|"
-    r"congratulations|bye|ok|okay|oh|ah|aw+|definitely|absolutely|totally|exactly|agreed|right|true|cool|awesome|great|amazing|"
-    r"nice|good|sorry|please|haha|morning|night|afternoon|evening|welcome|dear|well|so|sounds good|"
-    r"good job|way to go)\s+)$",
+    r"(?:^|[.!?…:;—–-]\s*|,\s*|\b(?:hey|hi|hello|thanks|thank you|thx|yeah|yep|yes|yup|no|nope|wow|woah|whoa|sure|"
+    r"congrats|congratulations|bye|ok|okay|oh|ah|aw+|definitely|absolutely|totally|exactly|agreed|right|true|cool|"
+    r"awesome|great|amazing|nice|good|sorry|please|haha|morning|night|afternoon|evening|welcome|dear|well|so|"
+    r"sounds good|good job|way to go)\s+)$",
     re.IGNORECASE,
 )
 _CALLED_AFTER = re.compile(r"\s*(?:$|[,!.?;:—–…，。！？-]|[^\w\s'’]\s*$)")
 _KIN = (
-    r"mom|mum|mother|dad|father|parents|sister|brother|cousin|aunt|uncle|niece|nephew|grandma|grandpa|grandmother|grandfather|wife|"
-    r"husband|partner|girlfriend|boyfriend|son|daughter|kids|baby|dog|cat|puppy|boss|landlord"
+    r"mom|mum|mother|dad|father|parents|sister|brother|cousin|aunt|uncle|niece|nephew|grandma|grandpa|grandmother|"
+    r"grandfather|wife|husband|partner|girlfriend|boyfriend|son|daughter|kids|baby|dog|cat|puppy|boss|landlord"
 )
 _EVENT = (
     r"birthday|wedding|flight|appointment|meeting|exam|surgery|interview|deadline|graduation|"
     r"anniversary|address|visa|passport"
 )
 _ABOUT_YOU = re.compile(
-    r"\byou(?:'re|’re| are| were) (?:allergic|born|married|engaged|divorced|pregnant|vegan|vegetarian|"
-    r"moving|leaving|flying|from [A-Z])|"
-    r"\byou (?:told (?:me|us)|promised|mentioned that|said (?:that|you)|moved|live in|lived in|grew "
-    r"up|studied|graduated|adopted|"
-    r"won|booked|ordered|bought|sold|quit|signed up|own|work (?:at|for|as)|worked (?:at|for|as)|have "
-    r"an? (?:allergy|son|daughter|sister|"
-    r"brother|dog|cat|meeting|appointment|exam|flight|interview|deadline))\b|"
+    r"\byou(?:'re|’re| are| were) (?:allergic|born|married|engaged|divorced|pregnant|vegan|vegetarian|moving|"
+    r"leaving|flying|from [A-Z])|"
+    r"\byou (?:told (?:me|us)|promised|mentioned that|said (?:that|you)|moved|live in|lived in|grew up|studied|"
+    r"graduated|adopted|won|booked|ordered|bought|sold|quit|signed up|own|work (?:at|for|as)|worked (?:at|for|as)|"
+    r"have an? (?:allergy|son|daughter|sister|brother|dog|cat|meeting|appointment|exam|flight|interview|deadline))\b|"
     rf"\byour (?:\w+ )?(?:{_KIN}|{_EVENT})(?:'s|’s)?(?: \w+)? (?:is|are|was|were|will be|has|had|moved|"
     rf"lives|works|died|passed|arrives|starts)\b",
     re.IGNORECASE,
@@ -85,11 +79,8 @@ def extract_rules(turns: Sequence[Turn], known_participants: NameLookup | Collec
     Returns
     -------
     list of UnitDraft
-        ``text`` is ``(
-            "Speaker: "
-            "content"
-        )`` on one line without control characters, ``content`` the same without the
-        speaker. Turns of nothing but white space or control characters give no unit.
+        ``text`` is "Speaker: content" on one line without control characters, ``content`` the same without
+        the speaker. Turns of nothing but white space or control characters give no unit.
 
     Examples
     --------
