@@ -57,7 +57,7 @@ class ModelError(RippleError):
         Whether the same call may succeed later.
     reason : str
         One word for reports: ``"budget"``, ``"timeout"``, ``"rate_limit"``, ``"server"``, ``"connection"``,
-        ``"refused"``, ``"unreadable"``; empty where none of them fits.
+        ``"refused"``, ``"too_long"`` (the prompt, for the model), ``"unreadable"``; empty where none fits.
 
     Notes
     -----

@@ -10,7 +10,16 @@ from typing import Any
 from ripple.config import REPLY_DEPTH_MAX
 from ripple.errors import InvalidInputError
 
-__all__ = ["NOT_A_NUMBER", "DuplicateKeys", "SchemaMisfitError", "check_schema", "fit", "is_nullable", "list_property"]
+__all__ = [
+    "NOT_A_NUMBER",
+    "DuplicateKeys",
+    "SchemaMisfitError",
+    "check_schema",
+    "fit",
+    "is_nullable",
+    "list_property",
+    "without_surrogates",
+]
 
 NOT_A_NUMBER = object()
 """Stands in decoded JSON for NaN, infinities and integers beyond 64 bits: it fits no schema."""
@@ -118,6 +127,15 @@ def fit(value: Any, schema: Mapping[str, Any], problems: Counter[str], *, depth:
     return value
 
 
+def without_surrogates(text: str) -> str:
+    """Return the text itself if UTF-8 can hold it, else with halves of a pair joined and lone ones replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text
+
+
 def _without_null(schema: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return what a nullable schema says beside null; another schema as it is."""
     kind = schema.get("type")
@@ -188,11 +206,9 @@ def _fit_array(value: Any, schema: Mapping[str, Any], problems: Counter[str], de
 def _fit_string(value: Any, schema: Mapping[str, Any], problems: Counter[str], in_item: bool) -> str:
     if not isinstance(value, str):
         raise SchemaMisfitError("wrong_type")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        problems["replaced_surrogates"] += 1
+    clean = without_surrogates(value)
+    problems["replaced_surrogates"] += clean is not value
+    value = clean
     most = schema.get("maxLength")
     if most is not None and len(value) > most:
         if in_item:
