@@ -18,7 +18,7 @@ from ripple._engine import UNICODE_VERSION, NamespaceEngine
 from ripple._namespace import Namespace
 from ripple.config import SUPPORT_MIN
 from ripple.errors import ConfigError, EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
-from ripple.models.base import Embedder
+from ripple.models.base import Embedder, LanguageModel
 from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
 from ripple.read.context import Recall
@@ -49,22 +49,34 @@ class Memory:
     'Ana: I am allergic to peanuts.'
     """
 
-    def __init__(self, record: Record, embedder: Embedder, thresholds: Thresholds) -> None:
+    def __init__(
+        self, record: Record, embedder: Embedder, thresholds: Thresholds, llm: LanguageModel | None = None
+    ) -> None:
         self._record = record
         self._embedder = embedder
+        self._llm = llm
         self._thresholds = thresholds
         self._words = StaticEmbedder() if not isinstance(embedder, StaticEmbedder) else embedder
         self._namespaces: dict[str, Namespace] = {}
         self._lock = threading.Lock()
 
     @classmethod
-    def open(cls, path: str | Path, *, embedder: Embedder | None = None, read_only: bool = False) -> Memory:
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        llm: LanguageModel | None = None,
+        embedder: Embedder | None = None,
+        read_only: bool = False,
+    ) -> Memory:
         """Return the store at a directory, created when it does not exist.
 
         Parameters
         ----------
         path : str or Path
             A directory, or ``":memory:"`` for a store that is gone when closed.
+        llm : LanguageModel, optional
+            Plans recalls and answers questions; without it rules plan.
         embedder : Embedder, optional
             The embedded static model when not given. A store keeps to the embedder that it was created with.
         read_only : bool
@@ -82,7 +94,7 @@ class Memory:
         embedder = embedder if embedder is not None else StaticEmbedder()
         record = Record.open(path, read_only=read_only)
         try:
-            return cls(record, embedder, _settle_embedder(record, embedder))
+            return cls(record, embedder, _settle_embedder(record, embedder), llm)
         except BaseException:
             record.close()
             raise
