@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from enum import StrEnum
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -64,93 +65,62 @@ Against = Annotated[
 ]
 
 
-@eval_app.command()
-def locomo(
-    file: DataFile,
-    top_k: TopK = 30,
-    embedder: EmbedderName = "static",
-    expansion: ExpansionKind = Expansion.TARGETED,
-    ranking: RankingKind = Ranking.DEFAULT,
-    without: Without = None,
-    limit: Limit = None,
-    scores: Scores = None,
-    against: Against = None,
-    as_json: AsJson = False,
-) -> None:
+def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the command that evaluates on what ``load`` reads: its arguments, then the options of every evaluation."""
+
+    def command(
+        top_k: TopK = 30,
+        embedder: EmbedderName = "static",
+        expansion: ExpansionKind = Expansion.TARGETED,
+        ranking: RankingKind = Ranking.DEFAULT,
+        without: Without = None,
+        limit: Limit = None,
+        scores: Scores = None,
+        against: Against = None,
+        as_json: AsJson = False,
+        **files: Path,
+    ) -> None:
+        options = _options(top_k, expansion, ranking, without, limit)
+        found = {name: _found(file) for name, file in files.items()}
+        _evaluate(lambda: load(**found), options, embedder, scores, against, as_json)
+
+    own = signature(load, eval_str=True).parameters.values()
+    *shared, _ = signature(command, eval_str=True).parameters.values()
+    command.__signature__ = Signature([*own, *shared])  # type: ignore[attr-defined] # typer reads it
+    eval_app.command(load.__name__, help=load.__doc__)(command)
+    return load
+
+
+@_evaluation
+def locomo(file: DataFile) -> Any:
     """Evaluate on a LoCoMo file in its original format; overall figures are over categories 1 to 4."""
     from ripple.evaluation.loaders import load_locomo
 
-    options = _options(top_k, expansion, ranking, without, limit)
-    _evaluate(lambda: load_locomo(_found(file)), options, embedder, scores, against, as_json)
+    return load_locomo(file)
 
 
-@eval_app.command()
-def longmemeval(
-    file: DataFile,
-    top_k: TopK = 30,
-    embedder: EmbedderName = "static",
-    expansion: ExpansionKind = Expansion.TARGETED,
-    ranking: RankingKind = Ranking.DEFAULT,
-    without: Without = None,
-    limit: Limit = None,
-    scores: Scores = None,
-    against: Against = None,
-    as_json: AsJson = False,
-) -> None:
+@_evaluation
+def longmemeval(file: DataFile) -> Any:
     """Evaluate on a LongMemEval file: one haystack and one question an instance."""
     from ripple.evaluation.loaders import load_longmemeval
 
-    options = _options(top_k, expansion, ranking, without, limit)
-    _evaluate(lambda: load_longmemeval(_found(file)), options, embedder, scores, against, as_json)
+    return load_longmemeval(file)
 
 
-@eval_app.command()
-def passages(
-    corpus: DataFile,
-    questions: DataFile,
-    top_k: TopK = 30,
-    embedder: EmbedderName = "static",
-    expansion: ExpansionKind = Expansion.TARGETED,
-    ranking: RankingKind = Ranking.DEFAULT,
-    without: Without = None,
-    limit: Limit = None,
-    scores: Scores = None,
-    against: Against = None,
-    as_json: AsJson = False,
-) -> None:
+@_evaluation
+def passages(corpus: DataFile, questions: DataFile) -> Any:
     """Evaluate on a passage corpus and its questions (HotpotQA, MuSiQue, 2WikiMultihopQA)."""
     from ripple.evaluation.loaders import load_passages
 
-    options = _options(top_k, expansion, ranking, without, limit)
-    _evaluate(lambda: load_passages(_found(corpus), _found(questions)), options, embedder, scores, against, as_json)
+    return load_passages(corpus, questions)
 
 
-@eval_app.command()
-def messages(
-    messages: DataFile,
-    questions: DataFile,
-    top_k: TopK = 30,
-    embedder: EmbedderName = "static",
-    expansion: ExpansionKind = Expansion.TARGETED,
-    ranking: RankingKind = Ranking.DEFAULT,
-    without: Without = None,
-    limit: Limit = None,
-    scores: Scores = None,
-    against: Against = None,
-    as_json: AsJson = False,
-) -> None:
+@_evaluation
+def messages(messages: DataFile, questions: DataFile) -> Any:
     """Evaluate on chats given as messages and questions (BEAM, MemDaily)."""
     from ripple.evaluation.loaders import load_messages
 
-    options = _options(top_k, expansion, ranking, without, limit)
-    _evaluate(
-        lambda: load_messages(_found(messages), _found(questions)),
-        options,
-        embedder,
-        scores,
-        against,
-        as_json,
-    )
+    return load_messages(messages, questions)
 
 
 @eval_app.command()
