@@ -33,6 +33,9 @@ __all__ = [
     "of_years",
     "running",
     "shift",
+    "since",
+    "until",
+    "yearless",
 ]
 
 PAST, UNTOLD, FUTURE = -1, 0, 1
@@ -230,6 +233,22 @@ def of_years(in_year: Callable[[int], Span], context: Context, direction: int, *
     return fitting[0]
 
 
+def yearless(
+    in_year: Callable[[int], Span],
+    match: re.Match[str],
+    context: Context,
+    grain: str,
+    *,
+    is_weak: bool = False,
+) -> Found:
+    """Return a date without a year as the occurrence that the tense tells; not grounded where there is none."""
+    try:
+        span = of_years(in_year, context, context.tense(match.start(), match.end()))
+    except (ValueError, OverflowError):
+        span = None
+    return Found(span, grain, in_year=in_year, is_weak=is_weak)
+
+
 def _distance(span: Span, now: datetime) -> timedelta:
     if span.start <= now <= span.end:
         return timedelta()
@@ -275,3 +294,23 @@ def running(now: datetime, unit: str, count: float) -> Found:
     if count < 0:
         return Found(calendar.until(now, calendar.day(there).end), "range")
     return Found(calendar.until(calendar.day(there).start, now), "running")
+
+
+def since(found: Found, context: Context) -> Found:
+    """Return the stretch from a date up to now; a date without a year, or a weekday, is the latest that has begun."""
+    now = context.now()
+    span = found.span
+    if found.in_year is not None:
+        span = of_years(found.in_year, context, PAST)
+    elif found.weekday is not None:
+        span = calendar.day(calendar.weekday_near(now.date(), found.weekday, PAST))
+    if span is None or span.start > now:
+        return Found(None, "open")
+    return Found(calendar.until(span.start, now), "running")
+
+
+def until(found: Found, context: Context) -> Found:
+    """Return the stretch from now to the end of a date; open where the date is over or not grounded."""
+    if found.span is None or context.said is None or found.span.end < context.said:
+        return Found(None, "open")
+    return Found(calendar.until(context.said, found.span.end), "range")

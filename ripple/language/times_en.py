@@ -14,7 +14,7 @@ from functools import partial
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import ENGLISH_ORDINAL, ordinal
-from ripple.language.time_pieces import FUTURE, PAST, UNTOLD, Context, Found, Rule, of_years
+from ripple.language.time_pieces import FUTURE, PAST, UNTOLD, Context, Found, Rule, of_years, yearless
 from ripple.language.word_lists import words
 
 __all__ = [
@@ -98,13 +98,7 @@ def dated(
     year = _full_year(match)
     if year is not None:
         return Found(in_year(year), grain)
-    if context.said is None:
-        return Found(None, grain, in_year=in_year, is_weak=is_weak)
-    try:
-        span = of_years(in_year, context, context.tense(match.start(), match.end()))
-    except (ValueError, OverflowError):
-        span = None
-    return Found(span, grain, in_year=in_year, is_weak=is_weak)
+    return yearless(in_year, match, context, grain, is_weak=is_weak)
 
 
 def _iso(match: re.Match[str], context: Context) -> Found:

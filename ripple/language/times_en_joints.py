@@ -9,13 +9,15 @@ from functools import partial
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import ENGLISH_ORDINAL, number, ordinal
-from ripple.language.time_pieces import PAST, Context, Extension, Found, Joints, Language, of_years, shift
+from ripple.language.time_pieces import Context, Extension, Found, Joints, Language, shift, since, until
 from ripple.language.times_en import DATE_RULES, WEEKDAY, weekday_number
 from ripple.language.times_en_clock import CLOCK_RULES, part_span
 from ripple.language.times_en_occasions import OCCASION_RULES
 from ripple.language.times_en_relative import COUNT, RELATIVE_RULES, UNIT, unit_of
 
 __all__ = ["ENGLISH"]
+
+_NEVER = ("clock", "duration", "set", "vague")
 
 
 def _part_of(match: re.Match[str], found: Found, context: Context) -> Found | None:
@@ -141,30 +143,16 @@ def _lasting_from(match: re.Match[str], found: Found, context: Context) -> Found
 
 
 def _since(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if found.grain in ("clock", "duration", "set", "vague"):
-        return None
-    span = found.span
-    now = context.now()
-    if found.in_year is not None:
-        span = of_years(found.in_year, context, PAST)
-    elif found.weekday is not None:
-        span = calendar.day(calendar.weekday_near(now.date(), found.weekday, PAST))
-    if span is None or span.start > now:
-        return Found(None, "open")
-    return Found(calendar.until(span.start, now), "running")
+    return None if found.grain in _NEVER else since(found, context)
 
 
 def _until(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if found.grain in ("clock", "duration", "set", "vague"):
-        return None
-    if found.span is None or context.said is None or found.span.end < context.now():
-        return Found(None, "open")
-    return Found(calendar.until(context.now(), found.span.end), "range")
+    return None if found.grain in _NEVER else until(found, context)
 
 
 def _beyond(match: re.Match[str], found: Found, context: Context) -> Found | None:
     """Return "before June" and "after 2019": known on one side only, so not grounded."""
-    return None if found.grain in ("clock", "duration", "set", "vague") else Found(None, "open")
+    return None if found.grain in _NEVER else Found(None, "open")
 
 
 def _prefix(pattern: str, build: Extension) -> tuple[str, Extension]:

@@ -19,9 +19,11 @@ from ripple.language.time_pieces import (
     Joints,
     Language,
     Rule,
-    of_years,
     running,
     shift,
+    since,
+    until,
+    yearless,
 )
 from ripple.language.word_lists import words
 
@@ -281,11 +283,7 @@ def _month(vocabulary: _Vocabulary, match: re.Match[str], context: Context) -> F
     if match["year"] is not None:
         return Found(in_year(int(match["year"])), grain)
     is_weak = match["day"] is None and match["lead"] is None
-    try:
-        span = of_years(in_year, context, context.tense(match.start(), match.end()))
-    except (ValueError, OverflowError):
-        span = None
-    return Found(span, grain, in_year=in_year, is_weak=is_weak)
+    return yearless(in_year, match, context, grain, is_weak=is_weak)
 
 
 def _year(match: re.Match[str], context: Context) -> Found:
@@ -297,21 +295,11 @@ def _vague(match: re.Match[str], context: Context) -> Found:
 
 
 def _since(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if not found.is_date:
-        return None
-    now = context.now()
-    span = of_years(found.in_year, context, PAST) if found.in_year is not None else found.span
-    if span is None or span.start > now:
-        return Found(None, "open")
-    return Found(calendar.until(span.start, now), "running")
+    return since(found, context) if found.is_date else None
 
 
 def _until(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if not found.is_date:
-        return None
-    if found.span is None or context.said is None or found.span.end < context.said:
-        return Found(None, "open")
-    return Found(calendar.until(context.now(), found.span.end), "range")
+    return until(found, context) if found.is_date else None
 
 
 def _stems(listed: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from functools import partial
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import chinese_number
-from ripple.language.time_pieces import FUTURE, PAST, Clock, Context, Found, Rule, of_years, running, shift
+from ripple.language.time_pieces import FUTURE, PAST, Clock, Context, Found, Rule, running, shift, yearless
 
 __all__ = ["CHINESE_RULES", "NUMBER", "STEP", "UNIT", "step_of", "unit_of"]
 
@@ -138,36 +138,18 @@ def _month_day(month: int, first: int, last: int, year: int) -> Span:
     return calendar.days(date(year, month, first), date(year, month, last))
 
 
-def _dated(
-    in_year: Callable[[int], Span],
-    match: re.Match[str],
-    context: Context,
-    grain: str,
-    *,
-    is_weak: bool = False,
-) -> Found:
-    """Return a date without a year as the occurrence that the tense tells."""
-    if context.said is None:
-        return Found(None, grain, in_year=in_year, is_weak=is_weak)
-    try:
-        span = of_years(in_year, context, context.tense(match.start(), match.end()))
-    except (ValueError, OverflowError):
-        span = None
-    return Found(span, grain, in_year=in_year, is_weak=is_weak)
-
-
 def _month(match: re.Match[str], context: Context) -> Found | None:
     month = chinese_number(match["month"])
     if not 1 <= month <= 12:
         return None
-    return _dated(partial(_whole_month, month), match, context, "month")
+    return yearless(partial(_whole_month, month), match, context, "month")
 
 
 def _date(match: re.Match[str], context: Context) -> Found:
     first = chinese_number(match["day"])
     last = chinese_number(match["last"]) if match["last"] is not None else first
     in_year = partial(_month_day, chinese_number(match["month"]), first, last)
-    return _dated(in_year, match, context, "day")
+    return yearless(in_year, match, context, "day")
 
 
 def _relative_month(match: re.Match[str], context: Context) -> Found:
@@ -222,7 +204,7 @@ def _quarter(match: re.Match[str], context: Context) -> Found:
     number = chinese_number(match["number"])
     if not 1 <= number <= 4:
         raise ValueError("a year has four quarters")
-    return _dated(lambda year: calendar.quarter(year, number), match, context, "quarter")
+    return yearless(lambda year: calendar.quarter(year, number), match, context, "quarter")
 
 
 def _half_year(match: re.Match[str], context: Context) -> Found:
@@ -247,12 +229,12 @@ def _half_month(match: re.Match[str], context: Context) -> Found:
 
 def _season(match: re.Match[str], context: Context) -> Found:
     number = _SEASONS[match["season"]]
-    return _dated(lambda year: calendar.season(year, number), match, context, "season", is_weak=match["lead"] is None)
+    return yearless(lambda year: calendar.season(year, number), match, context, "season", is_weak=match["lead"] is None)
 
 
 def _holiday(match: re.Match[str], context: Context) -> Found:
     month, day = _HOLIDAYS[match["holiday"]]
-    return _dated(partial(_month_day, month, day, day), match, context, "day")
+    return yearless(partial(_month_day, month, day, day), match, context, "day")
 
 
 def _count(written: str, half: str | None) -> float:

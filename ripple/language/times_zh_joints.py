@@ -8,7 +8,7 @@ from datetime import timedelta
 from ripple.language import calendar
 from ripple.language.calendar import Span
 from ripple.language.numerals import chinese_number
-from ripple.language.time_pieces import PAST, Context, Found, Joints, Language, of_years, shift
+from ripple.language.time_pieces import Context, Found, Joints, Language, shift, since, until
 from ripple.language.times_en import NUMERIC_RULES
 from ripple.language.times_zh import CHINESE_RULES, NUMBER, UNIT, unit_of
 
@@ -76,21 +76,11 @@ def _offset(match: re.Match[str], found: Found, context: Context) -> Found | Non
 
 
 def _since(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if found.grain in _NEVER:
-        return None
-    now = context.now()
-    span = of_years(found.in_year, context, PAST) if found.in_year is not None else found.span
-    if span is None or span.start > now:
-        return Found(None, "open")
-    return Found(calendar.until(span.start, now), "running")
+    return None if found.grain in _NEVER else since(found, context)
 
 
 def _until(match: re.Match[str], found: Found, context: Context) -> Found | None:
-    if found.grain in _NEVER:
-        return None
-    if found.span is None or context.said is None or found.span.end < context.said:
-        return Found(None, "open")
-    return Found(calendar.until(context.now(), found.span.end), "range")
+    return None if found.grain in _NEVER else until(found, context)
 
 
 def _beyond(match: re.Match[str], found: Found, context: Context) -> Found | None:

@@ -127,6 +127,8 @@ RESOLVED = {
     "四月的最后一个星期一": "2024-04-29",
     # Spanish, French, German
     "anteayer": "2024-05-13",
+    "Estoy aquí desde el lunes.": "2024-05-13 00:00:00 .. 2024-05-15 14:30:00",
+    "Je suis là depuis lundi.": "2024-05-13 00:00:00 .. 2024-05-15 14:30:00",
     "el lunes pasado": "2024-05-13",
     "la semana que viene": "2024-05-20 .. 2024-05-26",
     "hace dos años": "2022-05-01 .. 2022-05-31",
