@@ -29,8 +29,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from record_examples import SETTINGS, file_bytes, fill, message, open_configured, stored_unit, vectors_for
+from ripple._record import database
 from ripple._record.database import Database
-from ripple._record.erase import zero_free_space
+from ripple._record.erase import log_pages, zero_free_space
 from ripple.errors import (
     CorruptStoreError,
     InvalidInputError,
@@ -668,6 +669,49 @@ def test_old_copies_left_by_moving_pages_are_erased_too(tmp_path):
     assert record.verify(deep=True) == []
     assert record.stats().turns == len(alive)
     record.close()
+
+
+def test_erasure_looks_at_all_pages_written_since_the_one_before_and_no_others(tmp_path, monkeypatch):
+    looked_at: list[set[int] | None] = []
+
+    def look(descriptor: int, page_bytes: int, wanted: set[int] | None) -> int:
+        looked_at.append(None if wanted is None else set(wanted))
+        return zero_free_space(descriptor, page_bytes, wanted)
+
+    monkeypatch.setattr(database, "zero_free_space", look)
+    record, namespace = open_configured(tmp_path / "a")
+    log = tmp_path / "a" / "ripple.db-wal"
+    units = fill(record, namespace, 800)
+    record.checkpoint()
+    record.delete_units(namespace, units[:1])
+    fill(record, namespace, 10, start=800)
+    added = log_pages(log, 4096)
+    record.checkpoint()
+    assert log_pages(log, 4096) == set()
+    record.delete_units(namespace, units[1:2])
+    everything, few = looked_at
+    assert everything is None, "nothing is known of what was written before the first"
+    assert few is not None
+    assert added < few
+    pages = (tmp_path / "a" / "ripple.db").stat().st_size // 4096
+    assert len(few) < pages // 2
+    monkeypatch.setattr(database, "_PAGES_WRITTEN_MAX", 3)
+    record.delete_units(namespace, units[2:3])
+    assert looked_at[2] is None
+    record.close()
+
+
+def test_only_the_wanted_pages_are_zeroed(tmp_path, small_store):
+    path = tmp_path / "db"
+    data = bytearray((small_store / "ripple.db").read_bytes())
+    pages = range(4096, len(data), 4096)
+    leaves = [at for at in pages if data[at] == 13 and int.from_bytes(data[at + 5 : at + 7], "big") > 2_000]
+    for at in leaves[:2]:
+        data[at + 1_000 : at + 1_005] = b"token"
+    path.write_bytes(data)
+    with path.open("r+b") as file:
+        assert zero_free_space(file.fileno(), 4096, {0, leaves[0] // 4096 + 1, 2**31}) == 1
+    assert path.read_bytes().index(b"token") == leaves[1] + 1_000
 
 
 def test_a_page_that_contradicts_itself_is_not_touched(tmp_path, small_store):
