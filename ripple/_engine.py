@@ -217,15 +217,13 @@ class NamespaceEngine:
 
     def _lists(self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]) -> tuple[npt.NDArray[np.int64], RowArray]:
         ids = self._core.intern(kind, [name for unit in names for name in unit])
+        owners = np.repeat(np.arange(len(names)), np.fromiter(map(len, names), np.int64, len(names)))
+        is_name = ids != NO_ID
+        # Both in one number, so that one sort leaves the ids of each unit ascending and once.
+        pairs = np.unique(owners[is_name].astype(np.uint64) << np.uint64(32) | ids[is_name])
         indptr = np.zeros(len(names) + 1, np.int64)
-        lists: list[RowArray] = []
-        start = 0
-        for i, unit in enumerate(names):
-            own = ids[start : start + len(unit)]
-            start += len(unit)
-            lists.append(np.unique(own[own != NO_ID]))
-            indptr[i + 1] = indptr[i] + len(lists[-1])
-        return indptr, np.concatenate(lists) if lists else np.empty(0, np.uint32)
+        np.cumsum(np.bincount((pairs >> np.uint64(32)).astype(np.int64), minlength=len(names)), out=indptr[1:])
+        return indptr, pairs.astype(np.uint32)
 
     def _edges(self, arrays: tuple[RowArray, RowArray, npt.NDArray[np.uint8], FloatArray]) -> EdgeArrays:
         src, dst, kind, weight = arrays

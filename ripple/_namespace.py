@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,9 @@ class Namespace:
             EdgeArrays(image.edges.src, image.edges.dst, image.edges.kind, image.edges.weight),
         )
         self._names = NamesInUse(
-            participants=KnownNames(name for names in image.participants for name in names),
-            locations=KnownNames(name for names in image.locations for name in names),
-            speakers=KnownNames(name for name in image.speakers if name is not None),
+            participants=KnownNames(dict.fromkeys(chain.from_iterable(image.participants))),
+            locations=KnownNames(dict.fromkeys(chain.from_iterable(image.locations))),
+            speakers=KnownNames(name for name in dict.fromkeys(image.speakers) if name is not None),
             newest=record.newest_said_at(number),
         )
         self._last_session = ""  # of those that we name
