@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from ripple.errors import BudgetExceededError, ConfigError, InvalidInputError, ModelError
 
-__all__ = ["Budget", "Ledger", "Price", "Reservation", "Usage", "check_price"]
+__all__ = ["Budget", "Ledger", "Price", "Reservation", "Usage", "check_price", "cost"]
 
 Price = tuple[float, float]
 """US dollars for a million input tokens and a million output tokens."""
@@ -124,8 +124,8 @@ def check_price(price: Price | None) -> Price | None:
     return input_price, output_price
 
 
-def _cost(price: Price | None, input_tokens: int, output_tokens: int) -> float | None:
-    """Return the dollars of a call, None where there is no price."""
+def cost(price: Price | None, input_tokens: int, output_tokens: int) -> float | None:
+    """Return the US dollars of so many tokens, None where there is no price."""
     return None if price is None else (price[0] * input_tokens + price[1] * output_tokens) / 1e6
 
 
@@ -220,7 +220,7 @@ class Ledger:
         ConfigError
             The budget is in dollars and the model has no price.
         """
-        usd = _cost(price, input_tokens, output_tokens)
+        usd = cost(price, input_tokens, output_tokens)
         budget = self._budget
         if budget.usd is not None and usd is None:
             raise ConfigError("the budget limits usd, and the model has no price; give it price=(input, output)")
@@ -250,7 +250,7 @@ class Ledger:
         seconds: float = 0.0,
     ) -> Usage:
         """Enter what a reserved call really took, zeros for one that failed; return it as usage."""
-        usd = _cost(reservation.price, input_tokens, output_tokens)
+        usd = cost(reservation.price, input_tokens, output_tokens)
         usage = Usage(1, input_tokens, output_tokens, seconds, usd)
         with self._lock:
             self._open_calls -= 1

@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections.abc import Coroutine, Mapping
+from concurrent.futures import CancelledError
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from importlib import import_module
@@ -24,7 +25,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import urlsplit
 
 from ripple.errors import ConfigError, InvalidInputError, ModelError
-from ripple.models.loop import LoopThread, shared_loop
+from ripple.models.loop import THREAD_NAME, LoopThread, shared_loop
 
 __all__ = ["Endpoint", "Exchange", "Failure", "read_json"]
 
@@ -63,6 +64,7 @@ _CONNECT_SECONDS = 5.0  # a try that is made again, where a reply may take the w
 _PAUSE_MAX = 8.0
 _GRACE_SECONDS = 0.25  # after the deadline, for the loop to cancel; then the caller goes without it
 _CHUNK = 1 << 16
+_TALKATIVE = ("openai._base_client", "httpx", "httpx2")  # requests (versions 1 and 2 of openai), whole addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +150,7 @@ class Endpoint:
         error: type[ModelError] = ModelError,
     ) -> None:
         self._url = base_url or DEFAULT_URL
-        parts = urlsplit(self._url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConfigError("base_url must be an http or https address, such as http://127.0.0.1:8080/v1")
-        self.host = parts.hostname + (f":{parts.port}" if parts.port else "")
+        self.host = _host_of(self._url)
         self._key = (api_key or "").strip()
         if not re.fullmatch(r"[!-~]*", self._key):
             raise ConfigError("the API key holds characters that no key has; check for quotes and line breaks")
@@ -187,11 +186,14 @@ class Endpoint:
         try:
             return future.result(limit + _GRACE_SECONDS)
         except TimeoutError:
+            failed = self._late(limit)
+        except CancelledError:
+            failed = self._error(
+                "the interpreter is ending, and with it all calls", retryable=True, reason="connection"
+            )
+        finally:
             future.cancel()
-        except BaseException:
-            future.cancel()
-            raise
-        raise self._late(limit)
+        raise failed
 
     async def acall(self, exchange: Exchange[Result], timeout: float | None) -> Result:
         """Return what the exchange reads from the reply.
@@ -351,7 +353,7 @@ class _Client:
             "chat": client.chat.completions.with_streaming_response,
             "embeddings": client.embeddings.with_streaming_response,
         }
-        weakref.finalize(self, _close_client, loop, client).atexit = False
+        loop.adopt(self, client.close)
 
 
 _clients: weakref.WeakValueDictionary[tuple[LoopThread, str, str], _Client] = weakref.WeakValueDictionary()
@@ -364,6 +366,18 @@ def _client_for(loop: LoopThread, package: Any, url: str, key: str) -> _Client:
         if client is None:
             client = _clients[loop, url, key] = _Client(loop, package, url, key)
         return client
+
+
+def _host_of(url: str) -> str:
+    """Return host and port of an address, which may be told: not its user, path or query."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise ConfigError("base_url must be an http or https address, such as http://127.0.0.1:8080/v1")
+    return f"{host}:{port}" if port else host
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
@@ -383,27 +397,20 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _load_package() -> Any:
-    """Return the ``openai`` package, kept from writing prompts to debug logs where ripple calls it."""
+    """Return the ``openai`` package, kept from writing prompts and addresses to logs where ripple calls it."""
     try:
         package = import_module("openai")
     except ImportError as error:
         raise ConfigError("the openai package is missing; install ripplemem with its dependencies") from error
-    logger = logging.getLogger("openai._base_client")
-    if not any(isinstance(each, _NoBodies) for each in logger.filters):
-        logger.addFilter(_NoBodies())
+    for name in _TALKATIVE:
+        logger = logging.getLogger(name)
+        if not any(isinstance(each, _OthersOnly) for each in logger.filters):
+            logger.addFilter(_OthersOnly())
     return package
 
 
-class _NoBodies(logging.Filter):
-    """Drops the package's debug records of ripple's own thread: versions 1 and 2 log whole requests."""
+class _OthersOnly(logging.Filter):
+    """Drops what the packages tell below a warning in ripple's own thread; their other users see all."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno > logging.DEBUG or record.thread != shared_loop().thread_id
-
-
-def _close_client(loop: LoopThread, client: Any) -> None:
-    """Close a client in its loop, and do not wait for it: this may run in any thread, also that of the loop."""
-    try:
-        loop.submit(client.close())
-    except RuntimeError:
-        _log.debug("the loop ended before its client")
+        return record.levelno > logging.INFO or record.threadName != THREAD_NAME

@@ -121,7 +121,7 @@ class OpenAIModel:
         self._extra = dict(extra_body or {})
         # Ollama passes over max_completion_tokens without a word; OpenAI's newer models refuse max_tokens.
         tokens = "max_completion_tokens" if self._endpoint.is_openai else "max_tokens"
-        # Read and replaced in the loop's thread alone.
+        # Replaced in the loop's thread alone, so two calls that learn do not undo each other.
         self._dialect = _Dialect(_SPECIFIC[0], tokens)
 
     def __repr__(self) -> str:

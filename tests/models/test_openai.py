@@ -4,6 +4,8 @@ import asyncio
 import gc
 import json
 import logging
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -168,7 +170,6 @@ def test_what_may_pass_is_tried_again(way: str, bad: Answer, server: ScriptedSer
         (error(429, code="insufficient_quota"), "rate_limit"),
         (error(501), "server"),
         (Answer({"error": {"message": "no", "code": 402}}), "refused"),
-        (Answer(b"x" * ((8 << 20) + 1)), "unreadable"),
     ],
     ids=str,
 )
@@ -181,6 +182,19 @@ def test_what_will_not_pass_is_tried_once(
     assert (caught.value.reason, caught.value.retryable) == (reason, False)
     assert len(server.received) == 1
     assert str(caught.value).startswith(server.host)
+
+
+def test_a_reply_without_end_is_not_read_to_it(
+    server: ScriptedServer, make: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ripple.models.openai._Chat.bytes_max", 100_000)
+    server.script(chat("x" * 90_000), chat("x" * 100_000))
+    model = make()
+    assert len(model.complete(ASKED).text) == 90_000
+    with pytest.raises(ModelError, match="more than 100000 bytes") as caught:
+        model.complete(ASKED)
+    assert (caught.value.reason, caught.value.retryable) == ("unreadable", False)
+    assert len(server.received) == 2
 
 
 def test_a_code_that_is_known_is_told(server: ScriptedServer, make: Model) -> None:
@@ -232,9 +246,10 @@ def test_prompts_of_good_calls_are_not_logged(
 ) -> None:
     caplog.set_level(logging.DEBUG)
     server.script(chat(REPLY))
-    make().complete(SHAPED)
-    assert caplog.records
-    assert not any(secret in caplog.text for secret in (KEY, PROMPT, REPLY))
+    make(base_url=server.url.replace("//", "//user:hidden@")).complete(SHAPED)
+    logging.getLogger("httpx").info("what others tell")
+    assert "what others tell" in caplog.text
+    assert not any(secret in caplog.text for secret in (KEY, PROMPT, REPLY, "hidden"))
 
 
 @both_ways
@@ -544,10 +559,59 @@ def test_one_model_serves_threads_and_event_loops_in_turn(server: ScriptedServer
 
 
 def test_a_model_that_is_dropped_leaves_no_open_connection(server: ScriptedServer) -> None:
-    for _ in range(3):
-        OpenAIModel("tiny", base_url=server.url).complete(ASKED)
-        gc.collect()  # an open socket would warn here, and warnings are errors
-    assert len(server.received) == 3
+    OpenAIModel("tiny", base_url=server.url).complete(ASKED)
+    gc.collect()  # an open socket would warn here, and warnings are errors
+    assert len(server.received) == 1
+
+
+AT_THE_END = """
+import os, sys, threading, time, warnings
+from models.server import chat, running_server
+from ripple.errors import ModelError
+from ripple.models import OpenAIModel
+from ripple.models.base import ModelRequest
+from ripple.models.loop import shared_loop
+
+asked = ModelRequest("answer", "s", "u", None, "answer-1", 9)
+with running_server() as server:
+    server.script(chat("first"), chat("child"), chat("parent"), chat(delay=60))
+    model = OpenAIModel("tiny", base_url=server.url)
+    print(model.complete(asked).text, flush=True)
+    child = os.fork()
+    if child == 0:
+        print(model.complete(asked).text, flush=True)
+        shared_loop().stop()
+        os._exit(0)
+    os.waitpid(child, 0)
+    print(model.complete(asked).text, flush=True)
+
+    def hang():
+        try:
+            model.complete(asked)
+        except ModelError as error:
+            print(error, flush=True)
+
+    threading.Thread(target=hang, daemon=True).start()
+    while len(server.received) < 4:
+        time.sleep(0.01)
+    shared_loop().stop()
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.slow
+def test_a_forked_child_has_calls_of_its_own_and_the_end_is_quiet() -> None:
+    code = f"import sys; sys.path[:] = {sys.path!r}\n{AT_THE_END}"
+    done = subprocess.run(
+        [sys.executable, "-P", "-X", "dev", "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[:3] == ["first", "child", "parent"]
+    assert "interpreter is ending" in done.stdout
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 # --- settings -----------------------------------------------------------------------------------------------------
@@ -585,6 +649,8 @@ def test_settings_come_from_arguments_then_ripple_then_openai(
         ({"base_url": None}, "OPENAI_API_KEY"),
         ({"base_url": "127.0.0.1:80"}, "http"),
         ({"base_url": "file:///etc"}, "http"),
+        ({"base_url": "http://[::1"}, "http"),
+        ({"base_url": "http://host:999999"}, "http"),
         ({"api_key": "sk-\nsecret"}, "characters"),
         ({"api_key": "“sk-secret”"}, "characters"),
     ],

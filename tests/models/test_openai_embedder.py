@@ -100,10 +100,10 @@ def test_long_texts_are_cut_and_bound_a_batch(server: ScriptedServer, make: Any)
 
 def test_a_time_out_is_for_each_request_not_for_all(server: ScriptedServer, make: Any) -> None:
     def slow(received: Received) -> Answer:
-        return embeddings([row_of(text) for text in received.body["input"]], delay=0.15)
+        return embeddings([row_of(text) for text in received.body["input"]], delay=0.06)
 
     server.script(slow)
-    rows = make(batch=1, concurrency=1, timeout=0.5).embed(["a", "b", "c", "d", "e"])
+    rows = make(batch=1, concurrency=1, timeout=0.25).embed(["a", "b", "c", "d", "e"])
     assert rows.shape == (5, 3)
 
 
