@@ -603,7 +603,7 @@ with running_server() as server:
 def test_a_forked_child_has_calls_of_its_own_and_the_end_is_quiet() -> None:
     code = f"import sys; sys.path[:] = {sys.path!r}\n{AT_THE_END}"
     done = subprocess.run(
-        [sys.executable, "-P", "-X", "dev", "-W", "error", "-c", code],
+        [sys.executable, "-P", "-W", "error", "-c", code],
         capture_output=True,
         text=True,
         check=False,
