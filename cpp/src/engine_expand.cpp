@@ -75,11 +75,11 @@ Engine::TargetScores Engine::score_target(const Plan& plan, std::span<const floa
     const float near = has_vector && vectors_.contains(zone.anchors[i])
                            ? vectors_.dot(vectors_.vector(zone.anchors[i]), row)
                            : 0.0F;
-    const auto structural = structural_score(cues, cues_.cues(row), options_.edges);
-    const bool is_of_target = structural.value_or(0.0) > 0.0;
+    const double structural = structural_score(cues, cues_.cues(row), options_.edges).value_or(0.0);
+    const bool is_of_target = structural > 0.0;
     const float semantic = static_cast<float>(words) / kWorthScale + 0.5F * near + 0.5F * towards;
     scores.semantic.push_back(is_of_target ? semantic : kNaN);
-    scores.structural.push_back(is_of_target ? static_cast<float>(*structural) : kNaN);
+    scores.structural.push_back(is_of_target ? static_cast<float>(structural) : kNaN);
     scores.combined.push_back(semantic);
   }
   return scores;
