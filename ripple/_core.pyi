@@ -888,6 +888,9 @@ class FirstRecall:
     @property
     def scores(self) -> numpy.typing.NDArray[numpy.float32]:
         ...
+    @property
+    def support(self) -> float:
+        ...
 class Plan:
     """
     What is missing and from where to look for it; see planning.hpp.
@@ -1010,6 +1013,10 @@ class Engine:
         """
         Expansion towards a target, union and ranking.
         """
+    def expand_more(self, query: Query, so_far: Recalled, plan: Plan, target_vector: numpy.typing.NDArray[numpy.float32], selection: Selection, options: RecallOptions) -> Recalled:
+        """
+        One round of expansion more, union and ranking.
+        """
     def find(self, kind: CueKind, names: collections.abc.Sequence[str]) -> numpy.typing.NDArray[numpy.uint32]:
         """
         Ids of names, 2^32 - 1 where unknown.
@@ -1034,7 +1041,7 @@ class Engine:
         """
         Add units and their recorded edges as they are; their rows.
         """
-    def neighbors(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    def neighbors(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple:
         """
         Edges of a unit.
         """
@@ -1046,7 +1053,7 @@ class Engine:
         """
         First recall, plan, expansion and ranking.
         """
-    def remove(self, rows: numpy.typing.NDArray[numpy.uint32]) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]:
+    def remove(self, rows: numpy.typing.NDArray[numpy.uint32]) -> tuple:
         """
         Remove units from every index; the edges that went.
         """
@@ -1066,11 +1073,11 @@ class Engine:
         """
         Share of sampled vectors that find themselves.
         """
-    def stage(self, batch: UnitBatch) -> tuple[numpy.typing.NDArray[numpy.uint32], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]]:
+    def stage(self, batch: UnitBatch) -> tuple[numpy.typing.NDArray[numpy.uint32], tuple, tuple]:
         """
         Add units hidden from readers; (rows, edges added, edges evicted).
         """
-    def stage_link(self, old_row: typing.SupportsInt | typing.SupportsIndex, new_row: typing.SupportsInt | typing.SupportsIndex) -> tuple[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]]:
+    def stage_link(self, old_row: typing.SupportsInt | typing.SupportsIndex, new_row: typing.SupportsInt | typing.SupportsIndex) -> tuple[tuple, tuple]:
         """
         Stage a state edge old -> new; (edges added, edges evicted).
         """

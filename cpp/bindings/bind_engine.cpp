@@ -128,7 +128,8 @@ void register_results(py::module_& module) {
       .def_property_readonly("rows", array_of(&FirstRecall::rows))
       .def_property_readonly("scores", array_of(&FirstRecall::scores))
       .def_property_readonly("found_by", array_of(&FirstRecall::found_by))
-      .def_property_readonly("parts", [](const FirstRecall& self) { return parts_to_array(self.parts); });
+      .def_property_readonly("parts", [](const FirstRecall& self) { return parts_to_array(self.parts); })
+      .def_readonly("support", &FirstRecall::support);
   py::class_<Plan>(module, "Plan", "What is missing and from where to look for it; see planning.hpp.")
       .def(py::init([](StopReason reason, const Ids& anchors, const Ids& participants, const Ids& locations,
                        std::int64_t start, std::int64_t end, const Ids& terms) {
@@ -163,7 +164,13 @@ void register_results(py::module_& module) {
       .def_property_readonly("parents", array_of(&Expanded::parents))
       .def_property_readonly("anchors", array_of(&Expanded::anchors))
       .def_property_readonly("strengths", array_of(&Expanded::strengths))
-      .def_property_readonly("kinds", [](const Expanded& self) { return kinds_to_array(self.kinds); });
+      .def_property_readonly("kinds", [](const Expanded& self) {
+        std::vector<std::uint8_t> kinds;
+        for (const EdgeKind kind : self.kinds) {
+          kinds.push_back(static_cast<std::uint8_t>(kind));
+        }
+        return to_array(std::move(kinds));
+      });
   py::class_<Recalled>(module, "Recalled", "The evidence, score down, then row up, and how it came about.")
       .def_readonly("first", &Recalled::first)
       .def_readonly("plan", &Recalled::plan)
@@ -272,6 +279,19 @@ void register_reading(py::class_<Engine>& engine) {
           },
           py::arg("query"), py::arg("first"), py::arg("plan"), py::arg("target_vector").noconvert(),
           py::arg("selection"), py::arg("options"), "Expansion towards a target, union and ranking.")
+      .def(
+          "expand_more",
+          [](const Engine& self, const QueryArrays& query, const Recalled& so_far, const Plan& plan,
+             const Array<float>& target_vector, const SelectionArrays& selection,
+             const RecallOptions& options) {
+            const Query query_view = query.view();
+            const Selection selection_view = selection.view();
+            const auto vector = view_1d(target_vector, "target_vector");
+            const py::gil_scoped_release release;
+            return self.expand_more(query_view, so_far, plan, vector, selection_view, options);
+          },
+          py::arg("query"), py::arg("so_far"), py::arg("plan"), py::arg("target_vector").noconvert(),
+          py::arg("selection"), py::arg("options"), "One round of expansion more, union and ranking.")
       .def(
           "recall",
           [](const Engine& self, const QueryArrays& query, const SelectionArrays& selection,

@@ -1,6 +1,7 @@
 // Expansion from the anchors, union with first recall, and the ranking of both.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <shared_mutex>
 
 #include "engine_detail.hpp"
@@ -15,14 +16,47 @@ namespace {
 constexpr float kWorthScale = 6.0F;  // about the worth of a rare word that says much
 constexpr float kRaiseStep = 1e-3F;  // between the scores of raised units; far above a float's rounding
 
+void append(Expanded& out, const Expanded& from, std::size_t i) {
+  out.rows.push_back(from.rows[i]);
+  out.scores.push_back(from.scores[i]);
+  out.hops.push_back(from.hops[i]);
+  out.parents.push_back(from.parents[i]);
+  out.anchors.push_back(from.anchors[i]);
+  out.kinds.push_back(from.kinds[i]);
+  out.strengths.push_back(from.strengths[i]);
+}
+
+// Both in turn, each unit once: scores towards different targets do not compare.
+Expanded in_turn(const Expanded& before, const Expanded& more) {
+  Expanded out;
+  std::set<Row> taken;
+  for (std::size_t i = 0; i < std::max(before.rows.size(), more.rows.size()); ++i) {
+    for (const Expanded* from : {&before, &more}) {
+      if (i < from->rows.size() && taken.insert(from->rows[i]).second) {
+        append(out, *from, i);
+      }
+    }
+  }
+  return out;
+}
+
+// Places that first recall leaves to what expansion finds.
+std::size_t places_left(const RecallOptions& options) {
+  return options.top_k - std::min<std::size_t>(units_kept(options), options.top_k);
+}
+
 }  // namespace
 
-Expanded Engine::reach(const FirstRecall& first, const Plan& plan, std::span<const float> target_vector,
-                       const RowMask& allowed, const RecallOptions& options) const {
+Expanded Engine::reach(const FirstRecall& first, const Expanded& before, const Plan& plan,
+                       std::span<const float> target_vector, const RowMask& allowed,
+                       const RecallOptions& options) const {
   const std::uint32_t kept = units_kept(options);
   RowMask recalled(units_.rows());
   for (std::size_t i = 0; i < first.rows.size() && i < kept; ++i) {
     recalled.set(first.rows[i]);
+  }
+  for (std::size_t i = 0; i < before.rows.size() && i < places_left(options); ++i) {
+    recalled.set(before.rows[i]);
   }
   DiffusionOptions diffusion = options_.diffusion;
   diffusion.first_hop_kinds &= options.edge_kinds;
@@ -30,7 +64,7 @@ Expanded Engine::reach(const FirstRecall& first, const Plan& plan, std::span<con
   const Zone zone = collect_zone(graph_, plan.anchors, recalled, allowed, diffusion);
   Support support;
   if (options.expansion == Expansion::Undirected) {
-    support = select_nearest(zone, options.top_k - kept);
+    support = select_nearest(zone, places_left(options));
   } else {
     const TargetScores target = score_target(plan, target_vector, zone);
     support = select_support(zone, target.semantic, target.structural, diffusion);
@@ -55,6 +89,8 @@ Expanded Engine::reach(const FirstRecall& first, const Plan& plan, std::span<con
 Engine::TargetScores Engine::score_target(const Plan& plan, std::span<const float> target_vector,
                                           const Zone& zone) const {
   const CueView cues{.participants = plan.participants, .locations = plan.locations, .time = plan.time};
+  // A target that names nobody may be answered by any unit, by words and vector.
+  const bool names_nobody = plan.participants.empty();
   TargetScores scores;
   for (std::size_t i = 0; i < zone.rows.size(); ++i) {
     const Row row = zone.rows[i];
@@ -75,11 +111,11 @@ Engine::TargetScores Engine::score_target(const Plan& plan, std::span<const floa
     const float near = has_vector && vectors_.contains(zone.anchors[i])
                            ? vectors_.dot(vectors_.vector(zone.anchors[i]), row)
                            : 0.0F;
-    const double structural = structural_score(cues, cues_.cues(row), options_.edges).value_or(0.0);
-    const bool is_of_target = structural > 0.0;
+    const auto structural = structural_score(cues, cues_.cues(row), options_.edges);
+    const bool shares_cue = structural.value_or(0.0) > 0.0;
     const float semantic = static_cast<float>(words) / kWorthScale + 0.5F * near + 0.5F * towards;
-    scores.semantic.push_back(is_of_target ? semantic : kNaN);
-    scores.structural.push_back(is_of_target ? static_cast<float>(structural) : kNaN);
+    scores.semantic.push_back(shares_cue || names_nobody ? semantic : kNaN);
+    scores.structural.push_back(shares_cue ? static_cast<float>(*structural) : kNaN);
     scores.combined.push_back(semantic);
   }
   return scores;
@@ -89,20 +125,30 @@ Recalled Engine::expand(const Query& query, FirstRecall first, Plan plan,
                         std::span<const float> target_vector, const Selection& selection,
                         const RecallOptions& options) const {
   const std::shared_lock lock(mutex_);
-  return expand_locked(query, std::move(first), std::move(plan), target_vector, allowed_rows(selection),
+  return expand_locked(query, std::move(first), {}, std::move(plan), target_vector, allowed_rows(selection),
                        options);
 }
 
-Recalled Engine::expand_locked(const Query& query, FirstRecall first, Plan plan,
+Recalled Engine::expand_more(const Query& query, Recalled so_far, Plan plan,
+                             std::span<const float> target_vector, const Selection& selection,
+                             const RecallOptions& options) const {
+  const std::shared_lock lock(mutex_);
+  return expand_locked(query, std::move(so_far.first), std::move(so_far.expanded), std::move(plan),
+                       target_vector, allowed_rows(selection), options);
+}
+
+Recalled Engine::expand_locked(const Query& query, FirstRecall first, Expanded before, Plan plan,
                                std::span<const float> target_vector, const RowMask& allowed,
                                const RecallOptions& options) const {
   Recalled out;
   if (plan.proceeds()) {
-    out.expanded = reach(first, plan, target_vector, allowed, options);
-    if (out.expanded.rows.empty()) {
+    const Expanded more = reach(first, before, plan, target_vector, allowed, options);
+    if (more.rows.empty()) {
       plan.reason = StopReason::NoSupport;
     }
+    before = in_turn(before, more);
   }
+  out.expanded = std::move(before);
   out.first = std::move(first);
   out.plan = std::move(plan);
   if (options.ranking == Ranking::Paper) {
@@ -120,8 +166,8 @@ void Engine::rank_fitted(const Query& query, const RecallOptions& options, Recal
   const FirstRecall& first = out.first;
   const std::size_t kept = std::min<std::size_t>(units_kept(options), first.rows.size());
   const float cut = kept == 0 ? 0.0F : first.scores[kept - 1];
-  const std::size_t room = options.top_k - std::min<std::size_t>(units_kept(options), options.top_k);
-  const auto taken = std::span(out.expanded.rows).first(std::min(out.expanded.rows.size(), room));
+  const auto taken =
+      std::span(out.expanded.rows).first(std::min(out.expanded.rows.size(), places_left(options)));
   FeatureMatrix own = raw_features(seen_by(query, options), taken);
   weigh(own, options.weights);
   float limit = cut;

@@ -169,7 +169,7 @@ Recalled Engine::recall(const Query& query, const Selection& selection, const Re
   std::vector<float> vector(options_.dimension);
   const bool has_vector = words_ != nullptr && !target.empty() && words_->embed(target, vector);
   Recalled out =
-      expand_locked(query, std::move(first), std::move(plan),
+      expand_locked(query, std::move(first), {}, std::move(plan),
                     has_vector ? std::span<const float>(vector) : std::span<const float>(), allowed, options);
   out.target = std::move(target);
   return out;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -149,6 +150,46 @@ TEST_CASE(
   CHECK((found.found_by[2] & kFoundExpansion) != 0);
   CHECK(found.hops[2] == 1);
   CHECK(found.parents[2] == 1);
+}
+
+TEST_CASE("a target that names nobody is answered by words, and rounds add up") {
+  Engine engine = make_engine();
+  add(engine, kGrill);
+  const QueryTerms terms = engine.find_terms("Harbor Grill");
+  Query query;
+  query.terms = &terms;
+  RecallOptions options;
+  options.top_k = 4;
+  options.first = 2;
+  options.views = kFoundLexical;
+  const auto plan = [&](Row anchor, const char* words) {
+    Plan towards;
+    towards.anchors = {anchor};
+    towards.new_terms = engine.find_terms(words).ids;
+    return towards;
+  };
+  const Recalled first =
+      engine.expand(query, engine.first_recall(query, {}, options), plan(1, "seafood"), {}, {}, options);
+  CHECK(first.plan.reason == StopReason::None);
+  CHECK(std::set(first.rows.begin(), first.rows.end()) == std::set<Row>{0, 1, 2, 3});
+  CHECK(first.expanded.rows == std::vector<Row>{2, 3});  // 3 over the edge of the same speaker, in two hops
+  CHECK(first.expanded.hops == std::vector<std::uint8_t>{1, 2});
+
+  options.top_k =
+      3;  // one place for what is found: 3 is reached and does not enter, so it is looked for again
+  const Recalled one =
+      engine.expand(query, engine.first_recall(query, {}, options), plan(1, "seafood"), {}, {}, options);
+  CHECK(one.rows.back() == 2);
+  const Recalled two = engine.expand_more(query, one, plan(2, "fence"), {}, {}, options);
+  CHECK(two.plan.reason == StopReason::None);
+  CHECK(two.expanded.rows == std::vector<Row>{2, 3});
+  CHECK(two.rows == one.rows);
+  options.top_k = 4;
+  const Recalled three = engine.expand_more(query, two, plan(2, "fence"), {}, {}, options);
+  CHECK(three.plan.reason == StopReason::NoSupport);  // both have places now: nothing is left to find
+  CHECK(three.expanded.rows == two.expanded.rows);
+  CHECK(three.rows == first.rows);
+  CHECK(three.scores == first.scores);
 }
 
 TEST_CASE("removing a unit takes its words, name and edges, and frees the unit that it superseded") {

@@ -200,6 +200,11 @@ class Engine {
   [[nodiscard]] Recalled expand(const Query& query, FirstRecall first, Plan plan,
                                 std::span<const float> target_vector, const Selection& selection,
                                 const RecallOptions& options) const;
+  // One round more, from what the rounds before came to: first recall and expanded units are kept, those that
+  // entered the evidence are not looked for again, old and new finds take places in turn, all is ranked anew.
+  [[nodiscard]] Recalled expand_more(const Query& query, Recalled so_far, Plan plan,
+                                     std::span<const float> target_vector, const Selection& selection,
+                                     const RecallOptions& options) const;
   // All of the above in one call, the target embedded by `words`.
   [[nodiscard]] Recalled recall(const Query& query, const Selection& selection,
                                 const RecallOptions& options) const;
@@ -236,10 +241,10 @@ class Engine {
   [[nodiscard]] Plan plan_locked(const Query& query, const FirstRecall& first,
                                  const RecallOptions& options) const;
   [[nodiscard]] std::string restatement_locked(const Plan& plan) const;
-  [[nodiscard]] Recalled expand_locked(const Query& query, FirstRecall first, Plan plan,
+  [[nodiscard]] Recalled expand_locked(const Query& query, FirstRecall first, Expanded before, Plan plan,
                                        std::span<const float> target_vector, const RowMask& allowed,
                                        const RecallOptions& options) const;
-  [[nodiscard]] Expanded reach(const FirstRecall& first, const Plan& plan,
+  [[nodiscard]] Expanded reach(const FirstRecall& first, const Expanded& before, const Plan& plan,
                                std::span<const float> target_vector, const RowMask& allowed,
                                const RecallOptions& options) const;
   [[nodiscard]] TargetScores score_target(const Plan& plan, std::span<const float> target_vector,
