@@ -16,12 +16,14 @@ from ripple.errors import InvalidInputError
 from ripple.types import Filter
 
 __all__ = [
+    "check_choice",
     "check_count",
     "check_filter",
     "check_id",
     "check_metadata",
     "check_moment",
     "check_query",
+    "check_seconds",
     "check_settings",
     "replace_surrogates",
 ]
@@ -151,7 +153,17 @@ def _check_interval(interval: object, field: str) -> None:
         raise InvalidInputError(f"filter.{field} starts after it ends; give (start, end)")
 
 
-def _one_of(value: str, name: str, allowed: Sequence[str]) -> str:
+def check_seconds(value: object, name: str) -> float | None:
+    """Return a time in seconds that is more than nothing, or None."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        raise InvalidInputError(f"{name} is {value!r}; it must be a number of seconds above 0, or None")
+    return float(value)
+
+
+def check_choice(value: str, name: str, allowed: Sequence[str]) -> str:
+    """Return a word that is one of those allowed."""
     if value not in allowed:
         raise InvalidInputError(f"{name} is {value!r}; it must be one of {', '.join(allowed)}")
     return value
@@ -179,8 +191,8 @@ def check_settings(
     return RecallSettings(
         top_k=top_k,
         first=0 if first is None else check_count(first, "first", top_k),
-        expansion=_one_of(expansion, "expansion", _EXPANSIONS),
-        ranking=_one_of(ranking, "ranking", _RANKINGS),
+        expansion=check_choice(expansion, "expansion", _EXPANSIONS),
+        ranking=check_choice(ranking, "ranking", _RANKINGS),
         without=frozenset(without),
         weights=None if weights is None else tuple(float(weight) for weight in weights),
     )

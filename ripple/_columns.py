@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 
-from ripple.types import UnitDraft
+from ripple.types import QueryTime, UnitDraft
 
 __all__ = [
+    "EARLIEST",
     "HAS_TIME_WORD",
     "IS_QUESTION",
+    "LATEST",
     "NO_TIME",
     "EdgeArrays",
     "Expanded",
     "RecallArrays",
     "RecallSettings",
     "UnitColumns",
+    "bounds_of",
+    "months_of",
     "to_seconds",
 ]
 
@@ -28,6 +32,8 @@ IdArray = npt.NDArray[np.int64]
 
 NO_TIME = int(np.iinfo(np.int64).min)
 """A time that is not grounded: the bits of NumPy's NaT."""
+EARLIEST, LATEST = NO_TIME + 1, int(np.iinfo(np.int64).max)
+"""What an open end of an interval stands for."""
 IS_QUESTION = 1
 HAS_TIME_WORD = 2
 
@@ -35,6 +41,30 @@ HAS_TIME_WORD = 2
 def to_seconds(moment: datetime | None) -> int:
     """Return whole seconds UTC; NO_TIME for None."""
     return NO_TIME if moment is None else int(moment.timestamp() // 1)
+
+
+def bounds_of(interval: tuple[datetime | None, datetime | None] | None) -> tuple[int, int]:
+    """Return a filter's interval in seconds, an open end being the extreme; NO_TIME twice for none."""
+    if interval is None:
+        return NO_TIME, NO_TIME
+    start, end = interval
+    return (
+        EARLIEST if start is None else to_seconds(start),
+        LATEST if end is None else to_seconds(end),
+    )
+
+
+def months_of(time: QueryTime | None) -> tuple[int, int]:
+    """Return the calendar months that a question's date lies in, in seconds; NO_TIME twice for none."""
+    if time is None:
+        return NO_TIME, NO_TIME
+    start, end = time.interval.start, time.interval.end
+    first = start.replace(day=1, hour=0, minute=0, second=0)
+    try:
+        last = (end.replace(day=28, hour=0, minute=0, second=0) + timedelta(days=4)).replace(day=1)
+    except OverflowError:
+        return NO_TIME, NO_TIME
+    return to_seconds(first), to_seconds(last) - 1
 
 
 @dataclass(frozen=True, slots=True)

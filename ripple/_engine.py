@@ -1,13 +1,12 @@
 """The border to the core: dataclasses and unit ids on this side, arrays and rows on the other.
 
-The only importer of ``ripple._core``.
+The only importer of ``ripple._core``, with ``ripple._engine_options``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
-from functools import cache
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -16,17 +15,22 @@ import numpy.typing as npt
 
 from ripple import _core
 from ripple._columns import (
+    EARLIEST,
     HAS_TIME_WORD,
     IS_QUESTION,
+    LATEST,
     NO_TIME,
     EdgeArrays,
     Expanded,
     RecallArrays,
     RecallSettings,
     UnitColumns,
+    bounds_of,
+    months_of,
     to_seconds,
 )
-from ripple.types import Cues, EdgeKind, Filter, QueryTime, Thresholds, UnitDraft
+from ripple._engine_options import OpenRecall, recall_options, way_names
+from ripple.types import Cues, EdgeKind, Filter, SupportTarget, Thresholds, UnitDraft
 
 __all__ = [
     "FEATURES",
@@ -45,18 +49,14 @@ FEATURES: tuple[str, ...] = tuple(_core.FEATURES)
 FITTED_FEATURES: int = len(_core.RecallOptions(is_static=True).weights)
 UNICODE_VERSION: str = _core.UNICODE_VERSION
 NO_ID = 2**32 - 1
-_LATEST = int(np.iinfo(np.int64).max)
-_EARLIEST = NO_TIME + 1
 _NO_VECTOR = np.empty(0, np.float32)
+_NO_ROWS = np.empty(0, np.uint32)
 _GRAINS = {
     "day": _core.TimeGrain.DAY,
     "week": _core.TimeGrain.WEEK,
     "month": _core.TimeGrain.MONTH,
     "year": _core.TimeGrain.YEAR,
 }
-_VIEWS = {"dense": 1, "lexical": 2, "cues": 4}
-_EDGE_BITS = {"structural": 2, "sequence": 8, "graph": 31}
-_FOUND_BY = ("dense", "lexical", "cue", "expansion", "bridge", "propagation", "source")
 
 
 class Embed(Protocol):
@@ -68,53 +68,6 @@ class Embed(Protocol):
 def load_static_embedder(path: str | Path) -> NativeStaticEmbedder:
     """Return the static embedder of a model file; ``CorruptStoreError`` when the file is damaged."""
     return _core.StaticEmbedder(str(path))
-
-
-def _bounds(interval: tuple[datetime | None, datetime | None] | None) -> tuple[int, int]:
-    """Return a filter's interval in seconds, an open end being the extreme; NO_TIME twice for none."""
-    if interval is None:
-        return NO_TIME, NO_TIME
-    start, end = interval
-    return (
-        _EARLIEST if start is None else to_seconds(start),
-        _LATEST if end is None else to_seconds(end),
-    )
-
-
-def _months(time: QueryTime | None) -> tuple[int, int]:
-    """Return the calendar months that a question's date lies in, in seconds; NO_TIME twice for none."""
-    if time is None:
-        return NO_TIME, NO_TIME
-    start, end = time.interval.start, time.interval.end
-    first = start.replace(day=1, hour=0, minute=0, second=0)
-    try:
-        last = (end.replace(day=28, hour=0, minute=0, second=0) + timedelta(days=4)).replace(day=1)
-    except OverflowError:
-        return NO_TIME, NO_TIME
-    return to_seconds(first), to_seconds(last) - 1
-
-
-@cache
-def _bit_names(bits: int) -> tuple[str, ...]:
-    return tuple(name for i, name in enumerate(_FOUND_BY) if bits >> i & 1)
-
-
-def _options(settings: RecallSettings, *, is_static: bool) -> _core.RecallOptions:
-    options = _core.RecallOptions(is_static=is_static)
-    options.top_k = settings.top_k
-    options.first = settings.first
-    options.pool = max(options.pool, settings.top_k)
-    for name in settings.without:
-        options.views &= ~_VIEWS.get(name, 0)
-        options.edge_kinds &= ~_EDGE_BITS.get(name, 0)
-    is_off = settings.expansion == "none" or "graph" in settings.without
-    options.expansion = _core.Expansion.NONE if is_off else _core.Expansion.__members__[settings.expansion.upper()]
-    options.ranking = _core.Ranking.PAPER if settings.ranking == "paper" else _core.Ranking.FITTED
-    if settings.ranking == "paper":
-        options.edge_kinds &= 0b00011  # the paper's union graph: semantic and structural edges
-    if settings.weights is not None:
-        options.weights = settings.weights
-    return options
 
 
 class NamespaceEngine:
@@ -282,22 +235,26 @@ class NamespaceEngine:
     # --- reading ---
 
     def _selection(
-        self, where: Filter | None, as_of: datetime | None, include_superseded: bool, rows: RowArray | None
+        self,
+        where: Filter | None,
+        as_of: datetime | None,
+        include_superseded: bool,
+        unit_ids: Iterable[int] | None,
     ) -> _core.Selection:
         where = where or Filter()
         sessions = (where.session,) if isinstance(where.session, str) else (where.session or ())
-        said = _bounds(where.said)
+        said = bounds_of(where.said)
         if as_of is not None:
             said = (
-                max(said[0], _EARLIEST),
-                min(said[1] if said[0] != NO_TIME else _LATEST, to_seconds(as_of)),
+                max(said[0], EARLIEST),
+                min(said[1] if said[0] != NO_TIME else LATEST, to_seconds(as_of)),
             )
         return _core.Selection(
             participants=self._wanted(_core.CueKind.PARTICIPANT, where.participants),
             locations=self._wanted(_core.CueKind.LOCATION, where.locations),
             sessions=np.array([self._sessions.get(name, NO_ID) for name in sessions], np.uint32),
-            rows=rows,
-            time=_bounds(where.time),
+            rows=None if unit_ids is None else self._rows_of(unit_ids),
+            time=bounds_of(where.time),
             said=said,
             with_superseded=include_superseded,
         )
@@ -317,14 +274,13 @@ class NamespaceEngine:
             start=to_seconds(time.interval.start) if time else NO_TIME,
             end=to_seconds(time.interval.end) if time else NO_TIME,
             grain=_GRAINS.get(time.grain, _core.TimeGrain.NONE) if time else _core.TimeGrain.NONE,
-            months=_months(time),
+            months=months_of(time),
             asks_when=cues.asks_when,
         )
 
     def select(self, where: Filter, unit_ids: Iterable[int] | None = None) -> IdArray:
         """Return the units that a filter lets through; ``unit_ids`` bounds them further when given."""
-        rows = None if unit_ids is None else self._rows_of(unit_ids)
-        return self._ids(self._core.select(self._selection(where, None, True, rows)))
+        return self._ids(self._core.select(self._selection(where, None, True, unit_ids)))
 
     def recall(
         self,
@@ -349,22 +305,121 @@ class NamespaceEngine:
         embed_target
             Embeds the target's restatement where the core cannot.
         """
-        rows = None if unit_ids is None else self._rows_of(unit_ids)
-        selection = self._selection(where, as_of, include_superseded, rows)
+        bounds = (where, as_of, include_superseded, unit_ids)
+        if not self._is_static and embed_target is not None:
+            return self.expand_by_rules(self._open(cues, vector, settings, *bounds), embed_target)
+        options = recall_options(settings, is_static=self._is_static)
+        found = self._core.recall(self._query(cues, vector), self._selection(*bounds), options)
+        return self._unpack(found, found.target, settings.top_k)
+
+    def open_recall(
+        self,
+        cues: Cues,
+        vector: FloatArray | None,
+        settings: RecallSettings,
+        *,
+        where: Filter | None = None,
+        as_of: datetime | None = None,
+        include_superseded: bool = True,
+        unit_ids: Iterable[int] | None = None,
+    ) -> OpenRecall:
+        """Return a first recall from which rounds may go on; arguments as for ``recall``."""
+        return self._open(cues, vector, settings, where, as_of, include_superseded, unit_ids)
+
+    def _open(
+        self,
+        cues: Cues,
+        vector: FloatArray | None,
+        settings: RecallSettings,
+        where: Filter | None,
+        as_of: datetime | None,
+        include_superseded: bool,
+        unit_ids: Iterable[int] | None,
+    ) -> OpenRecall:
         query = self._query(cues, vector)
-        options = _options(settings, is_static=self._is_static)
-        if self._is_static or embed_target is None:
-            found = self._core.recall(query, selection, options)
-            target = found.target
-        else:
-            first = self._core.first_recall(query, selection, options)
-            plan = self._core.plan(query, first, options)
-            target = self._core.restatement(plan) if plan.reason == _core.StopReason.NONE else ""
-            target_vector = embed_target(target) if target else None
-            found = self._core.expand(
-                query, first, plan, _NO_VECTOR if target_vector is None else target_vector, selection, options
-            )
-        return self._unpack(found, target, settings.top_k)
+        selection = self._selection(where, as_of, include_superseded, unit_ids)
+        options = recall_options(settings, is_static=self._is_static)
+        first = self._core.first_recall(query, selection, options)
+        words = self._core.find_terms(cues.name_free)
+        return OpenRecall(query, words, selection, settings, first, self._core.plan(query, first, options))
+
+    def first_alone(self, opened: OpenRecall) -> RecallArrays:
+        """Return what first recall found, expanded by nothing."""
+        plan = _core.Plan(
+            reason=_core.StopReason.COVERED,
+            anchors=_NO_ROWS,
+            participants=_NO_ROWS,
+            locations=_NO_ROWS,
+            terms=_NO_ROWS,
+        )
+        return self._unpack(self._expand(opened, plan, None), "", opened.settings.top_k)
+
+    def expand_by_rules(self, opened: OpenRecall, embed_target: Embed) -> RecallArrays:
+        """Return what the rule planner's plan comes to."""
+        plan = opened.plan
+        target = self._core.restatement(plan) if plan.reason == _core.StopReason.NONE else ""
+        vector = embed_target(target) if target else None
+        return self._unpack(self._expand(opened, plan, vector), target, opened.settings.top_k)
+
+    def expand_towards(
+        self,
+        opened: OpenRecall,
+        anchors: Sequence[int],
+        target: SupportTarget,
+        words: str,
+        vector: FloatArray | None,
+        *,
+        places: int,
+        before: _core.Recalled | None = None,
+    ) -> tuple[_core.Recalled, RecallArrays]:
+        """Return the evidence with one round of expansion towards a target that was given in words.
+
+        Parameters
+        ----------
+        anchors
+            Units to set out from; those that are gone lead nowhere.
+        words
+            The target's restatement without names. Its words count that the question has not, all of them
+            when the question has them all.
+        vector : float32 (dimension,) or None
+            Of ``words``.
+        places : int
+            Of the list, that may go to what all rounds together found.
+        before
+            What the round before gave first, None in the first round; the first of this round's pair is for
+            the next.
+        """
+        terms = self._core.find_terms(words).ids
+        new = np.setdiff1d(terms, opened.words.ids)
+        time = target.time
+        plan = _core.Plan(
+            reason=_core.StopReason.NONE,
+            anchors=self._rows_of(anchors),
+            participants=self._cue_ids(_core.CueKind.PARTICIPANT, target.participants),
+            locations=self._cue_ids(_core.CueKind.LOCATION, target.locations),
+            start=to_seconds(time.start) if time else NO_TIME,
+            end=to_seconds(time.end) if time else NO_TIME,
+            terms=new if len(new) else terms,
+        )
+        found = self._expand(opened, plan, vector, places=places, before=before)
+        return found, self._unpack(found, target.restatement, opened.settings.top_k)
+
+    def _expand(
+        self,
+        opened: OpenRecall,
+        plan: _core.Plan,
+        vector: FloatArray | None,
+        *,
+        places: int | None = None,
+        before: _core.Recalled | None = None,
+    ) -> _core.Recalled:
+        options = recall_options(opened.settings, is_static=self._is_static)
+        if places is not None and not options.first:
+            options.first = options.top_k - places
+        target = _NO_VECTOR if vector is None else vector
+        if before is None:
+            return self._core.expand(opened.query, opened.first, plan, target, opened.selection, options)
+        return self._core.expand_more(opened.query, before, plan, target, opened.selection, options)
 
     def _unpack(self, found: _core.Recalled, target: str, top_k: int) -> RecallArrays:
         plan, expanded = found.plan, found.expanded
@@ -382,14 +437,14 @@ class NamespaceEngine:
         return RecallArrays(
             unit_ids=self._ids(found.rows).tolist(),
             scores=found.scores.tolist(),
-            found_by=[_bit_names(bits) for bits in found.found_by.tolist()],
+            found_by=[way_names(bits) for bits in found.found_by.tolist()],
             hops=found.hops.tolist(),
             parts=found.parts.tolist(),
             first=list(
                 zip(
                     self._ids(first.rows[:top_k]).tolist(),
                     first.scores[:top_k].tolist(),
-                    [_bit_names(bits) for bits in first.found_by[:top_k].tolist()],
+                    [way_names(bits) for bits in first.found_by[:top_k].tolist()],
                     strict=True,
                 )
             ),

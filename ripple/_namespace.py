@@ -22,7 +22,7 @@ from ripple.language.known import NamesInUse
 from ripple.language.names import KnownNames, name_key
 from ripple.language.sentences import clean_text
 from ripple.read.context import Recall
-from ripple.read.recall import RecallRequest, recall
+from ripple.read.recall import RecallParts, RecallRequest, recall
 from ripple.store import Batch, Record, Window, WindowState
 from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, Turn, UnitDraft
 from ripple.write.ingest import (
@@ -297,11 +297,18 @@ class Namespace:
 
     def recall(self, request: RecallRequest, support_threshold: float) -> Recall:
         """Return the evidence for a question."""
+        return recall(self.selected(request), self.recall_parts(support_threshold))
+
+    def selected(self, request: RecallRequest) -> RecallRequest:
+        """Return the request with what only the record selects by as unit ids."""
         where = request.where
-        if where is not None and _only_the_record_selects(where):
-            request = replace(request, unit_ids=self._record.select(self.number, _by_keys(where)).tolist())
-        return recall(
-            request,
+        if where is None or not _only_the_record_selects(where):
+            return request
+        return replace(request, unit_ids=self._record.select(self.number, _by_keys(where)).tolist())
+
+    def recall_parts(self, support_threshold: float) -> RecallParts:
+        """Return what recalls need of the namespace."""
+        return RecallParts(
             engine=self._engine,
             names=self._names,
             embed=self._embed_query,

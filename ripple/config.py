@@ -16,8 +16,10 @@ __all__ = [
     "REPEAT_WINDOW",
     "REPLY_BYTES_MAX",
     "REPLY_DEPTH_MAX",
+    "ROUNDS_MAX",
     "SESSION_GAP",
     "SUPPORT_MIN",
+    "SUPPORT_SURE",
     "TEXT_BYTES_MAX",
     "TOKENS_MAX",
     "TOP_K_MAX",
@@ -45,8 +47,13 @@ SESSION_GAP = timedelta(hours=1)
 """Messages without a session begin a new one after this gap (RippleMem leaves it open; ours)."""
 REPEAT_WINDOW = timedelta(hours=24)
 """The same words without a grounded time are one unit inside this gap, a recurrence beyond it."""
+ROUNDS_MAX = 10
+"""Calls of a planner in one recall."""
 SUPPORT_MIN = 0.3
 """Evidence with less support is reported as "not in memory"."""
+SUPPORT_SURE = 0.8
+"""With this support, and nobody missing, no model is asked for a plan: on LoCoMo's dev conversations that is so for
+.361 of the questions, of which .967 have all their evidence in the list (.790 of the others)."""
 MODEL_SECONDS = 60.0
 """One call of a model, its retries included."""
 REPLY_BYTES_MAX = 1 << 20

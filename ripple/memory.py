@@ -13,16 +13,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from ripple._arguments import check_filter, check_id, check_moment, check_query, check_settings
+from ripple._arguments import check_filter, check_id, check_settings
+from ripple._asking import ask_recall, recall_request
 from ripple._engine import UNICODE_VERSION, NamespaceEngine
 from ripple._namespace import Namespace
-from ripple.config import SUPPORT_MIN
 from ripple.errors import ConfigError, EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
 from ripple.models.base import Embedder, LanguageModel
+from ripple.models.budget import Budget
 from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
 from ripple.read.context import Recall
-from ripple.read.recall import RecallRequest
 from ripple.store import Record, StoreSettings
 from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
 from ripple.write.ingest import EmbedTexts
@@ -262,6 +262,10 @@ class Memory:
         as_of: datetime | None = None,
         include_superseded: bool = True,
         now: datetime | None = None,
+        planner: str = "auto",
+        rounds: int = 1,
+        timeout: float | None = None,
+        budget: Budget | None = None,
         expansion: str = "targeted",
         first: int | None = None,
         ranking: str = "default",
@@ -283,11 +287,20 @@ class Memory:
             Whether units that a newer one replaced may be returned.
         now : aware datetime, optional
             What "yesterday" in the question refers to; never taken from the clock.
+        planner : {"auto", "always", "rules"}
+            Whether the model, where there is one, is asked what is missing: where rules are not certain that
+            nothing is, always, or never.
+        rounds : int, 1 to 10
+            Calls of the model's planner at most.
+        timeout : float, optional
+            Seconds for all calls together; when they are over, what was found stands.
+        budget : Budget, optional
+            What the calls may take; likewise, but a strict one raises BudgetExceededError.
         expansion : {"targeted", "undirected", "none"}
             How the neighbourhood of the anchors is searched; the last two are for comparisons.
         first : int, optional
             How many of ``top_k`` stay with first recall whatever expansion finds; by default all but the last
-            fifth, two at most.
+            fifth, two at most where rules plan.
         ranking : {"default", "paper"}
             The fitted sum, or RippleMem's formula and view sizes.
         without : set of {"graph", "structural", "lexical", "dense", "cues", "sequence"}
@@ -298,11 +311,12 @@ class Memory:
         Returns
         -------
         Recall
-            Evidence with score down, then older unit first. Empty for a namespace that does not exist.
+            Evidence with score down, then older unit first. Empty for a namespace that does not exist. When
+            the model fails, the rules' plan stands: ``degraded``, with the reason in ``stop_reason``.
 
         Notes
         -----
-        Without a model one native call does all but the fetch of texts.
+        Without a model one native call does all but the fetch of texts. No lock is held while a model thinks.
         """
         settings = check_settings(
             top_k=top_k,
@@ -312,18 +326,18 @@ class Memory:
             without=without,
             weights=weights,
         )
-        request = RecallRequest(
-            query=check_query(query),
-            settings=settings,
-            where=check_filter(filter),
-            as_of=check_moment(as_of, "as_of"),
+        request = recall_request(
+            query,
+            settings,
+            filter=filter,
+            as_of=as_of,
             include_superseded=include_superseded,
-            now=check_moment(now, "now"),
+            now=now,
+            planner=planner,
+            rounds=rounds,
         )
         found = self._namespace(namespace, create=False)
-        if found is None:
-            return Recall.empty(request.query)
-        return found.recall(request, SUPPORT_MIN)
+        return ask_recall(found, request, self._llm, timeout=timeout, budget=budget)
 
     def search(
         self,
@@ -345,6 +359,7 @@ class Memory:
             as_of=as_of,
             include_superseded=include_superseded,
             now=now,
+            planner="rules",
             expansion="none",
         )
         return list(found.evidence)

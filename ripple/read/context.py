@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ripple._arguments import check_count
 from ripple.config import TOKENS_MAX
+from ripple.models.budget import Usage
 from ripple.models.tokens import count_tokens
 from ripple.types import Cues, Evidence, RecallPlan, TimeInterval
 
@@ -42,7 +43,9 @@ class RecallTrace:
     pool : int
         Units that the views gave together.
     plan : RecallPlan
-        Anchors, target, and why the loop stopped.
+        Anchors, target, and why the loop stopped; the last one where there were several.
+    model_plans : tuple of RecallPlan
+        What the model planned, a plan a call; empty where rules planned.
     reached : tuple of Reached
         What expansion came to, best first; ``is_used`` tells which entered the evidence.
     support_signals : tuple of float
@@ -55,6 +58,7 @@ class RecallTrace:
     plan: RecallPlan
     reached: tuple[Reached, ...] = ()
     support_signals: tuple[float, ...] = ()
+    model_plans: tuple[RecallPlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +75,10 @@ class Recall:
         Whether ``support`` reaches the store's threshold; if not, the honest answer is "not in memory".
     timings : mapping
         Milliseconds by stage.
+    usage : mapping
+        Usage of model calls by stage.
     degraded : bool
-        A model or view failed and a rule stood in.
+        A model or view failed and a rule stood in; ``stop_reason`` names a planner's failure.
     """
 
     query: str
@@ -81,7 +87,7 @@ class Recall:
     support: float
     is_supported: bool
     timings: Mapping[str, float] = field(default_factory=dict)
-    usage: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, Usage] = field(default_factory=dict)
     degraded: bool = False
 
     @classmethod
@@ -171,20 +177,22 @@ def _explain_cues(recall: Recall) -> list[str]:
 
 
 def _explain_plan(recall: Recall) -> list[str]:
-    plan = recall.trace.plan
     lines = []
-    if plan.anchors:
-        lines.append("Anchors    " + ", ".join(f"#{unit}" for unit in plan.anchors))
-    if plan.target is not None:
-        who = f" of {_one_line(', '.join(plan.target.participants))}" if plan.target.participants else ""
-        lines.append(f"Missing    something{who} about: {_one_line(plan.target.restatement)}")
+    for plan in recall.trace.model_plans or (recall.trace.plan,):
+        if plan.anchors:
+            lines.append("Anchors    " + ", ".join(f"#{unit}" for unit in plan.anchors))
+        if plan.target is not None and recall.trace.model_plans:
+            lines.append(f"Missing    {_one_line(plan.target.restatement)}")
+        elif plan.target is not None:
+            who = f" of {_one_line(', '.join(plan.target.participants))}" if plan.target.participants else ""
+            lines.append(f"Missing    something{who} about: {_one_line(plan.target.restatement)}")
     for reached in recall.trace.reached:
         mark = "+" if reached.is_used else "-"
         steps = f"{reached.kind} edge from #{reached.parent}" + (
             f", two edges from anchor #{reached.anchor}" if reached.hop > 1 else ""
         )
         lines.append(f"  {mark} reached #{reached.unit_id} over a {steps}; towards the target {reached.score:.2f}")
-    lines.append(f"Stopped    {plan.stop_reason}")
+    lines.append(f"Stopped    {_one_line(recall.stop_reason)}")
     verdict = "in memory" if recall.is_supported else "probably not in memory"
     lines.append(f"Support    {recall.support:.2f} ({verdict})")
     return lines
