@@ -1041,7 +1041,7 @@ class Engine:
         """
         Add units and their recorded edges as they are; their rows.
         """
-    def neighbors(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple:
+    def neighbors(self, row: typing.SupportsInt | typing.SupportsIndex) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         """
         Edges of a unit.
         """
@@ -1053,7 +1053,7 @@ class Engine:
         """
         First recall, plan, expansion and ranking.
         """
-    def remove(self, rows: numpy.typing.NDArray[numpy.uint32]) -> tuple:
+    def remove(self, rows: numpy.typing.NDArray[numpy.uint32]) -> tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]:
         """
         Remove units from every index; the edges that went.
         """
@@ -1073,11 +1073,11 @@ class Engine:
         """
         Share of sampled vectors that find themselves.
         """
-    def stage(self, batch: UnitBatch) -> tuple[numpy.typing.NDArray[numpy.uint32], tuple, tuple]:
+    def stage(self, batch: UnitBatch) -> tuple[numpy.typing.NDArray[numpy.uint32], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]]:
         """
         Add units hidden from readers; (rows, edges added, edges evicted).
         """
-    def stage_link(self, old_row: typing.SupportsInt | typing.SupportsIndex, new_row: typing.SupportsInt | typing.SupportsIndex) -> tuple[tuple, tuple]:
+    def stage_link(self, old_row: typing.SupportsInt | typing.SupportsIndex, new_row: typing.SupportsInt | typing.SupportsIndex) -> tuple[tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray], tuple[numpy.ndarray, numpy.ndarray, numpy.ndarray, numpy.ndarray]]:
         """
         Stage a state edge old -> new; (edges added, edges evicted).
         """

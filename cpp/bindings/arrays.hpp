@@ -5,13 +5,17 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "ripple/types.hpp"
 
 namespace ripple::bindings {
 
@@ -56,6 +60,31 @@ template <class T>
 [[nodiscard]] py::array_t<T> to_array_2d(std::vector<T>&& values, std::size_t columns) {
   const auto rows = static_cast<py::ssize_t>(columns == 0 ? 0 : values.size() / columns);
   return to_array(std::move(values)).reshape({rows, static_cast<py::ssize_t>(columns)});
+}
+
+[[nodiscard]] inline py::array_t<std::uint8_t> kinds_to_array(const std::vector<EdgeKind>& kinds) {
+  std::vector<std::uint8_t> codes(kinds.size());
+  std::transform(kinds.begin(), kinds.end(), codes.begin(),
+                 [](EdgeKind kind) { return static_cast<std::uint8_t>(kind); });
+  return to_array(std::move(codes));
+}
+
+using EdgeArrays = std::tuple<py::array, py::array, py::array, py::array>;
+
+// (src, dst, kind, weight) arrays.
+[[nodiscard]] inline EdgeArrays edges_to_arrays(const std::vector<Edge>& edges) {
+  std::vector<Row> src;
+  std::vector<Row> dst;
+  std::vector<std::uint8_t> kinds;
+  std::vector<float> weights;
+  for (const Edge& edge : edges) {
+    src.push_back(edge.src);
+    dst.push_back(edge.dst);
+    kinds.push_back(static_cast<std::uint8_t>(edge.kind));
+    weights.push_back(edge.weight);
+  }
+  return {to_array(std::move(src)), to_array(std::move(dst)), to_array(std::move(kinds)),
+          to_array(std::move(weights))};
 }
 
 }  // namespace ripple::bindings

@@ -164,13 +164,7 @@ void register_results(py::module_& module) {
       .def_property_readonly("parents", array_of(&Expanded::parents))
       .def_property_readonly("anchors", array_of(&Expanded::anchors))
       .def_property_readonly("strengths", array_of(&Expanded::strengths))
-      .def_property_readonly("kinds", [](const Expanded& self) {
-        std::vector<std::uint8_t> kinds;
-        for (const EdgeKind kind : self.kinds) {
-          kinds.push_back(static_cast<std::uint8_t>(kind));
-        }
-        return to_array(std::move(kinds));
-      });
+      .def_property_readonly("kinds", [](const Expanded& self) { return kinds_to_array(self.kinds); });
   py::class_<Recalled>(module, "Recalled", "The evidence, score down, then row up, and how it came about.")
       .def_readonly("first", &Recalled::first)
       .def_readonly("plan", &Recalled::plan)

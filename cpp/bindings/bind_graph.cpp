@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <optional>
-#include <tuple>
 
 #include "arrays.hpp"
 #include "ripple/diffusion.hpp"
@@ -18,23 +17,6 @@ namespace ripple::bindings {
 namespace py = pybind11;
 
 namespace {
-
-using EdgeArrays = std::tuple<py::array, py::array, py::array, py::array>;
-
-EdgeArrays to_arrays(const std::vector<Edge>& edges) {
-  std::vector<Row> src;
-  std::vector<Row> dst;
-  std::vector<std::uint8_t> kinds;
-  std::vector<float> weights;
-  for (const Edge& edge : edges) {
-    src.push_back(edge.src);
-    dst.push_back(edge.dst);
-    kinds.push_back(static_cast<std::uint8_t>(edge.kind));
-    weights.push_back(edge.weight);
-  }
-  return {to_array(std::move(src)), to_array(std::move(dst)), to_array(std::move(kinds)),
-          to_array(std::move(weights))};
-}
 
 void require_same(std::size_t size, std::size_t wanted, const char* name) {
   if (size != wanted) {
@@ -70,6 +52,7 @@ void stage(MemoryGraph& graph, Row row, const Array<Row>& others, const Array<st
     require_same(said.size(), graph.rows(), "said_at");
   }
   std::vector<EdgeCandidate> candidates;
+  candidates.reserve(other_rows.size());
   for (std::size_t i = 0; i < other_rows.size(); ++i) {
     candidates.push_back({other_rows[i], to_kind(kind_codes[i]), weight_values[i]});
   }
@@ -299,7 +282,7 @@ void register_memory_graph(py::module_& module) {
           "staged",
           [](const MemoryGraph& graph) {
             const StagedEdges batch = graph.staged();
-            return py::make_tuple(to_arrays(batch.added), to_arrays(batch.evicted));
+            return py::make_tuple(edges_to_arrays(batch.added), edges_to_arrays(batch.evicted));
           },
           "The edges (added, evicted) by the open batch.")
       .def_property_readonly("has_staged", &MemoryGraph::has_staged, "Whether a batch is open.")
@@ -309,8 +292,8 @@ void register_memory_graph(py::module_& module) {
            py::arg("kinds").noconvert(), py::arg("weights").noconvert(),
            "Takes edges as they stand in the record, without caps.")
       .def(
-          "remove", [](MemoryGraph& graph, Row row) { return to_arrays(graph.remove(row)); }, py::arg("row"),
-          "Takes all edges of a row away and returns them.")
+          "remove", [](MemoryGraph& graph, Row row) { return edges_to_arrays(graph.remove(row)); },
+          py::arg("row"), "Takes all edges of a row away and returns them.")
       .def("neighbors", &neighbors, py::arg("row"),
            "The revealed (others, kinds, weights, outgoing) of a row, by other row, then kind.")
       .def("degree", &MemoryGraph::degree, py::arg("row"), "The number of revealed edges of a row.")
@@ -320,7 +303,7 @@ void register_memory_graph(py::module_& module) {
           py::arg("kind"), "The number of revealed edges of a kind.")
       .def_property_readonly("rows", &MemoryGraph::rows, "The number of rows.")
       .def(
-          "edges", [](const MemoryGraph& graph) { return to_arrays(graph.edges()); },
+          "edges", [](const MemoryGraph& graph) { return edges_to_arrays(graph.edges()); },
           "All revealed edges by src, dst, kind.")
       .def("compact", &compact, "A CSR copy: (indptr, indices, kinds, weights, outgoing).");
 }
@@ -340,14 +323,7 @@ void register_zone(py::module_& module) {
       .def_property_readonly("anchors", copy(&Zone::anchors), "uint32 (n,): where the best path starts")
       .def_property_readonly("strengths", copy(&Zone::strengths), "float32 (n,): product of the edge weights")
       .def_property_readonly(
-          "kinds",
-          [](const Zone& zone) {
-            std::vector<std::uint8_t> kinds;
-            for (const EdgeKind kind : zone.kinds) {
-              kinds.push_back(static_cast<std::uint8_t>(kind));
-            }
-            return to_array(std::move(kinds));
-          },
+          "kinds", [](const Zone& zone) { return kinds_to_array(zone.kinds); },
           "uint8 (n,): kind of the path's last edge");
 }
 

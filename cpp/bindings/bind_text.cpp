@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -80,8 +81,8 @@ void register_functions(py::module_& module) {
 // The index is not internally locked, so its methods keep the GIL.
 void register_contents(py::class_<LexicalIndex>& index) {
   index
-      .def(py::init([](float k1, float b) { return LexicalIndex({k1, b}); }), py::kw_only(),
-           py::arg("k1") = Bm25Options{}.k1, py::arg("b") = Bm25Options{}.b)
+      .def(py::init([](float k1, float b) { return std::make_unique<LexicalIndex>(Bm25Options{k1, b}); }),
+           py::kw_only(), py::arg("k1") = Bm25Options{}.k1, py::arg("b") = Bm25Options{}.b)
       .def(
           "intern",
           [](LexicalIndex& self, std::string_view text) { return to_arrays(self.intern(text).view()); },

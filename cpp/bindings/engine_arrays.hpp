@@ -88,22 +88,7 @@ struct BatchArrays {
   }
 };
 
-// (src, dst, kind, weight) arrays.
-[[nodiscard]] inline py::tuple edges_to_arrays(const std::vector<Edge>& edges) {
-  std::vector<std::uint32_t> src;
-  std::vector<std::uint32_t> dst;
-  std::vector<std::uint8_t> kinds;
-  std::vector<float> weights;
-  for (const Edge& edge : edges) {
-    src.push_back(edge.src);
-    dst.push_back(edge.dst);
-    kinds.push_back(static_cast<std::uint8_t>(edge.kind));
-    weights.push_back(edge.weight);
-  }
-  return py::make_tuple(to_array(std::move(src)), to_array(std::move(dst)), to_array(std::move(kinds)),
-                        to_array(std::move(weights)));
-}
-
+// From (src, dst, kind, weight) arrays.
 [[nodiscard]] inline std::vector<Edge> edges_from_arrays(const Ids& src, const Ids& dst,
                                                          const Array<std::uint8_t>& kinds,
                                                          const Array<float>& weights) {

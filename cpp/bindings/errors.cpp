@@ -8,6 +8,7 @@ namespace ripple::bindings {
 namespace py = pybind11;
 
 void register_errors(py::module_&) {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): pybind11 takes translators of this signature
   py::register_local_exception_translator([](std::exception_ptr pointer) {
     const auto raise = [](const char* name, const char* what) {
       py::set_error(py::module_::import("ripple.errors").attr(name), what);

@@ -238,7 +238,8 @@ class CueIndex::CandidateWalk {
   void walk(const TimeLists& lists, std::size_t rank) {
     TopBy<Neighbour, is_nearer> nearest(options_.candidates - chosen_.size());
     static const IntervalOrder nothing;
-    IntervalWalk timed(time_ ? lists.timed : nothing, time_.value_or(TimeInterval{}));
+    const TimeInterval time = time_.value_or(TimeInterval{});
+    IntervalWalk timed(time_ ? lists.timed : nothing, time);
     static const TimeOrder nothing_said;
     MomentWalk said(rank < cues_.size() ? lists.said : nothing_said, said_at_);
     for (; steps_left_ > 0 && !(timed.is_done() && said.is_done()); --steps_left_) {
@@ -248,8 +249,7 @@ class CueIndex::CandidateWalk {
       }
       if (!timed.is_done() && timed.next_gap() <= said_gap) {
         const std::size_t position = timed.next();
-        consider(lists.timed[position].row, rank, gap_seconds(lists.timed.interval(position), *time_),
-                 nearest);
+        consider(lists.timed[position].row, rank, gap_seconds(lists.timed.interval(position), time), nearest);
       } else if (const Row row = said.next().row; !time_ || !index_.has_time(index_.records_[row].time)) {
         consider(row, rank, said_gap, nearest);
       }

@@ -63,7 +63,7 @@ std::vector<EdgeCandidate> Engine::edge_candidates(Row row) const {
   near.erase(std::unique(near.begin(), near.end()), near.end());
   for (const Row other : near) {
     if (other != row && is_structural_edge(cues, cues_.cues(other), edges)) {
-      const double score = *structural_score(cues, cues_.cues(other), edges);
+      const double score = structural_score(cues, cues_.cues(other), edges).value_or(0.0);
       out.push_back({other, EdgeKind::Structural, static_cast<float>(score)});
     }
   }

@@ -111,11 +111,11 @@ Engine::TargetScores Engine::score_target(const Plan& plan, std::span<const floa
     const float near = has_vector && vectors_.contains(zone.anchors[i])
                            ? vectors_.dot(vectors_.vector(zone.anchors[i]), row)
                            : 0.0F;
-    const auto structural = structural_score(cues, cues_.cues(row), options_.edges);
-    const bool shares_cue = structural.value_or(0.0) > 0.0;
+    const double structural = structural_score(cues, cues_.cues(row), options_.edges).value_or(0.0);
+    const bool shares_cue = structural > 0.0;
     const float semantic = static_cast<float>(words) / kWorthScale + 0.5F * near + 0.5F * towards;
     scores.semantic.push_back(shares_cue || names_nobody ? semantic : kNaN);
-    scores.structural.push_back(shares_cue ? static_cast<float>(*structural) : kNaN);
+    scores.structural.push_back(shares_cue ? static_cast<float>(structural) : kNaN);
     scores.combined.push_back(semantic);
   }
   return scores;

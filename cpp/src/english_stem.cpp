@@ -183,13 +183,11 @@ class Word {
       return;
     }
     replace(suffix, "");
-    if (ends("at") || ends("bl") || ends("iz")) {
-      w_ += 'e';
-    } else if (ends_double()) {
+    if (ends_double()) {
       if (!(w_.size() == 3 && (w_[0] == 'a' || w_[0] == 'e' || w_[0] == 'o'))) {
         w_.pop_back();
       }
-    } else if (w_.size() == r1_ && is_short(w_.size())) {
+    } else if (ends("at") || ends("bl") || ends("iz") || (w_.size() == r1_ && is_short(w_.size()))) {
       w_ += 'e';
     }
   }

@@ -21,8 +21,8 @@ float negative_dot(const void* a, const void* b, const void* parameters) {
   const auto& p = *static_cast<const DotParameters*>(parameters);
   const float* left = nullptr;  // copied out: hnswlib does not align an entry's data
   const float* right = nullptr;
-  std::memcpy(&left, a, sizeof left);
-  std::memcpy(&right, b, sizeof right);
+  std::memcpy(static_cast<void*>(&left), a, sizeof left);
+  std::memcpy(static_cast<void*>(&right), b, sizeof right);
   return -p.dot({left, p.dimension}, {right, p.dimension});
 }
 
@@ -61,7 +61,7 @@ void HnswGraph::add(Slot slot, const float* vector) {
   if (entries() == graph.max_elements_) {
     graph.resizeIndex(graph.max_elements_ + graph.max_elements_ / 2 + 64);
   }
-  graph.addPoint(&vector, slot);
+  graph.addPoint(static_cast<const void*>(&vector), slot);
 }
 
 bool HnswGraph::holds(Slot slot) const { return parts_->graph.label_lookup_.contains(slot); }
@@ -77,7 +77,7 @@ std::size_t HnswGraph::deleted() const { return parts_->graph.num_deleted_; }
 std::vector<ScoredSlot> HnswGraph::search(std::span<const float> query, std::size_t ef,
                                           hnswlib::BaseFilterFunctor& filter) const {
   const float* data = query.data();
-  auto nearest = parts_->graph.searchKnn(&data, ef, &filter);
+  auto nearest = parts_->graph.searchKnn(static_cast<const void*>(&data), ef, &filter);
   std::vector<ScoredSlot> found;
   found.reserve(nearest.size());
   for (; !nearest.empty(); nearest.pop()) {

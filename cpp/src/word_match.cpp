@@ -28,7 +28,9 @@ std::span<const float> WordMatcher::cosines(TermId other) {
     const auto vector = vectors_.vector(other);
     for (const Word& word : words_) {
       const bool is_known = !vector.empty() && !word.vector.empty();
-      cosines_.push_back(word.term == other ? 1.0F : is_known ? std::max(0.0F, dot(word.vector, vector)) : 0.0F);
+      cosines_.push_back(word.term == other ? 1.0F
+                         : is_known         ? std::max(0.0F, dot(word.vector, vector))
+                                            : 0.0F);
     }
   }
   return std::span(cosines_).subspan(place->second, words_.size());

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <utility>
 
 #include "ripple/interner.hpp"
 
@@ -35,7 +34,7 @@ TEST_CASE("An erased string is gone and its id is given out again") {
   CHECK(names.id_limit() == 2);
 }
 
-TEST_CASE("Views stay valid while strings are added, and after a move") {
+TEST_CASE("Views stay valid while strings are added") {
   Interner names;
   const auto first = names.intern("a");
   const std::string_view view = names.name(first);
@@ -43,9 +42,8 @@ TEST_CASE("Views stay valid while strings are added, and after a move") {
     names.intern("key " + std::to_string(i));
   }
   CHECK(view == "a");
-  const Interner moved = std::move(names);
-  CHECK(moved.find("key 4999") == moved.id_limit() - 1);
-  CHECK(moved.name(moved.find("key 0")) == "key 0");
+  CHECK(names.find("key 4999") == names.id_limit() - 1);
+  CHECK(names.name(names.find("key 0")) == "key 0");
 }
 
 TEST_CASE("The form as written can be forgotten and set again") {

@@ -10,7 +10,7 @@
 #include "ripple/types.hpp"
 
 namespace roaring::api {
-struct roaring_bitmap_s;
+struct roaring_bitmap_s;  // NOLINT(readability-identifier-naming): the name that CRoaring gave it
 }
 
 namespace ripple {

@@ -21,8 +21,8 @@ class Interner {
   Interner() = default;
   Interner(const Interner&) = delete;  // the map holds views into the slots
   Interner& operator=(const Interner&) = delete;
-  Interner(Interner&&) = default;
-  Interner& operator=(Interner&&) = default;
+  Interner(Interner&&) = delete;
+  Interner& operator=(Interner&&) = delete;
 
   // The id of key, new when it was not held. O(|key|) on average.
   std::uint32_t intern(std::string_view key);
