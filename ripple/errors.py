@@ -1,6 +1,9 @@
 """Every error that ripple raises on purpose: each says what was met, what is wanted, and the way out."""
 
+from typing import Any
+
 __all__ = [
+    "AnswerError",
     "BudgetExceededError",
     "ConfigError",
     "CorruptStoreError",
@@ -76,6 +79,14 @@ class ExtractionError(ModelError):
 
 class PlannerError(ModelError):
     """The recall planner failed."""
+
+
+class AnswerError(ModelError):
+    """A question could not be answered; ``recall`` is the evidence that was found for it."""
+
+    def __init__(self, message: str, *, retryable: bool = False, reason: str = "", recall: Any = None) -> None:
+        super().__init__(message, retryable=retryable, reason=reason)
+        self.recall = recall
 
 
 class EmbeddingError(ModelError):

@@ -10,28 +10,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-import numpy.typing as npt
-
 from ripple._arguments import check_filter, check_id, check_settings
-from ripple._asking import ask_recall, recall_request
-from ripple._engine import UNICODE_VERSION, NamespaceEngine
+from ripple._asking import ask_answer, ask_recall, recall_request
+from ripple._embedding import guarded, settle_embedder
+from ripple._engine import NamespaceEngine
 from ripple._namespace import Namespace
-from ripple.errors import ConfigError, EmbeddingError, InvalidInputError, ModelError, ReadOnlyError
+from ripple.errors import ConfigError, InvalidInputError, ReadOnlyError
 from ripple.models.base import Embedder, LanguageModel
 from ripple.models.budget import Budget
-from ripple.models.calibration import calibrate, calibration_sample
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
+from ripple.read.answer import Answer
 from ripple.read.context import Recall
-from ripple.store import Record, StoreSettings
+from ripple.store import Record
 from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
-from ripple.write.ingest import EmbedTexts
 from ripple.write.messages import check_messages, check_namespace, check_text
 from ripple.write.restore import read_export, write_export
 
 __all__ = ["Memory"]
-
-FloatArray = npt.NDArray[np.float32]
 
 
 class Memory:
@@ -94,7 +89,7 @@ class Memory:
         embedder = embedder if embedder is not None else StaticEmbedder()
         record = Record.open(path, read_only=read_only)
         try:
-            return cls(record, embedder, _settle_embedder(record, embedder), llm)
+            return cls(record, embedder, settle_embedder(record, embedder), llm)
         except BaseException:
             record.close()
             raise
@@ -142,7 +137,7 @@ class Memory:
                     self._record,
                     number,
                     engine,
-                    self._embed_texts(),
+                    guarded(self._embedder),
                     is_read_only=self._record.is_read_only,
                 )
                 self._namespaces[name] = namespace
@@ -153,25 +148,6 @@ class Memory:
         if namespace is None:
             raise InvalidInputError(f"no namespace {name!r}; namespaces() lists those that exist")
         return namespace
-
-    def _embed_texts(self) -> EmbedTexts:
-        embedder = self._embedder
-
-        def embed(texts: Sequence[str]) -> FloatArray:
-            if not texts:
-                return np.empty((0, embedder.dimension), np.float32)
-            try:
-                rows = embedder.embed(list(texts))
-            except ModelError:
-                raise
-            except Exception as error:  # what a user's embedder raises has no common class
-                raise EmbeddingError(
-                    f"embedder {embedder.name!r} failed on {len(texts)} texts with {type(error).__name__}",
-                    retryable=True,
-                ) from error
-            return _as_vectors(rows, len(texts), embedder)
-
-        return embed
 
     def namespaces(self) -> list[str]:
         """Return the names of all namespaces, sorted."""
@@ -339,6 +315,57 @@ class Memory:
         found = self._namespace(namespace, create=False)
         return ask_recall(found, request, self._llm, timeout=timeout, budget=budget)
 
+    def answer(
+        self,
+        query: str,
+        *,
+        namespace: str = "default",
+        top_k: int = 30,
+        max_tokens: int = 1500,
+        filter: Filter | None = None,
+        as_of: datetime | None = None,
+        include_superseded: bool = True,
+        now: datetime | None = None,
+        planner: str = "auto",
+        rounds: int = 1,
+        timeout: float | None = None,
+        budget: Budget | None = None,
+    ) -> Answer:
+        """Return an answer from memory with its citations, or an honest "not in memory".
+
+        Parameters
+        ----------
+        max_tokens : int
+            Of the evidence that the model is shown, by ``ripple.models.tokens.count_tokens``.
+
+        Raises
+        ------
+        ConfigError
+            The store was opened without a model.
+        AnswerError
+            The model gave no answer; the error's ``recall`` holds the evidence that was found.
+
+        Notes
+        -----
+        Other parameters as in ``recall``. With one round at most two calls of the planner and two of the answer:
+        what is not found is looked for once more. A reply that cannot be read is asked for once again.
+        """
+        settings = check_settings(
+            top_k=top_k, first=None, expansion="targeted", ranking="default", without=frozenset(), weights=None
+        )
+        request = recall_request(
+            query,
+            settings,
+            filter=filter,
+            as_of=as_of,
+            include_superseded=include_superseded,
+            now=now,
+            planner=planner,
+            rounds=rounds,
+        )
+        found = self._namespace(namespace, create=False)
+        return ask_answer(found, request, self._llm, max_tokens=max_tokens, timeout=timeout, budget=budget)
+
     def search(
         self,
         query: str,
@@ -456,33 +483,3 @@ class Memory:
     def flush(self) -> None:
         """Write the log back into the store's file; what was acknowledged is durable without it."""
         self._record.checkpoint()
-
-
-def _as_vectors(rows: object, count: int, embedder: Embedder) -> FloatArray:
-    """Return a copy as float32; a number too large for it becomes infinite, which is no vector."""
-    wanted = (count, embedder.dimension)
-    try:
-        vectors = np.asarray(rows)
-    except ValueError as error:
-        raise EmbeddingError(
-            f"embedder {embedder.name!r} returned rows of unequal length; the shape must be {wanted}"
-        ) from error
-    if vectors.shape != wanted or vectors.dtype.kind not in "fiu":
-        raise EmbeddingError(
-            f"embedder {embedder.name!r} returned {vectors.dtype} of shape {vectors.shape} for {count} texts;"
-            f" it must be real numbers of shape {wanted}"
-        )
-    with np.errstate(over="ignore"):
-        return vectors.astype(np.float32)
-
-
-def _settle_embedder(record: Record, embedder: Embedder) -> Thresholds:
-    """Return the thresholds of the store; a new store is calibrated and keeps to its embedder for life."""
-    settings = record.settings
-    thresholds = settings.thresholds if settings else calibrate(embedder, calibration_sample())
-    wanted = StoreSettings(embedder.name, embedder.dimension, thresholds, UNICODE_VERSION)
-    if settings != wanted:
-        if record.is_read_only and settings is None:
-            return thresholds
-        record.configure(wanted)
-    return thresholds

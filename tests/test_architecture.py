@@ -24,12 +24,13 @@ ROOMS = [
     {"_record"},
     {"store"},
     {"write", "read"},
+    {"_embedding"},
     {"_namespace"},
     {"_asking"},
     {"memory"},
     {""},  # ripple/__init__.py
     {"evaluation"},
-    {"_cli_output"},
+    {"_cli_output", "_cli_model", "_cli_store"},
     {"_cli_eval", "_cli_import", "demo"},
     {"cli"},
 ]

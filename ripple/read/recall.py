@@ -169,12 +169,12 @@ class Recollection:
         if plan.target is None:
             self._plans.append(plan)
             return False
-        before = set(found.unit_ids)
-        self._before, self._found = self._expand(plan, plan.target)
-        is_new = not before.issuperset(self._found.unit_ids)
-        reached = self._found.stop_reason == "none"
-        self._plans.append(replace(plan, stop_reason="rounds used" if reached else "no support"))
+        expanded = self._expand(plan, plan.target)
         asked.lap("core")
+        is_new = not set(found.unit_ids).issuperset(expanded[1].unit_ids)
+        if is_new:
+            self._before, self._found = expanded
+        self._plans.append(replace(plan, stop_reason="rounds used" if is_new else "no support"))
         return is_new
 
     def _expand(self, plan: RecallPlan, target: SupportTarget) -> tuple[Any, RecallArrays]:
@@ -210,6 +210,7 @@ class Recollection:
         if found is None:
             found = self._parts.engine.expand_by_rules(self._opened, self._asked.embed)
             self._asked.lap("core")
+        self._found = found
         recalled = self._asked.result(found)
         plan = self._plans[-1] if self._plans else recalled.trace.plan
         if self._failure is not None:
