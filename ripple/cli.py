@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from datetime import datetime
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
@@ -20,13 +19,33 @@ import typer.main
 
 from ripple._cli_eval import Expansion, eval_app
 from ripple._cli_import import import_file
-from ripple._cli_output import AsJson, console, json_line, one_line, plain, print_json, progress_bar, shown, table
-from ripple.config import store_directory
+from ripple._cli_model import BaseUrl, ModelName, Planner, Rounds, Seconds, language_model
+from ripple._cli_output import (
+    AsJson,
+    console,
+    json_line,
+    one_line,
+    plain,
+    print_json,
+    printable,
+    progress_bar,
+    shown,
+    table,
+)
+from ripple._cli_store import (
+    AsOf,
+    Namespace,
+    Store,
+    changing_store,
+    moment_of,
+    reading_store,
+    writing_store,
+)
 from ripple.errors import InvalidInputError, RippleError
 from ripple.types import Evidence, Filter, ForgetResult
 
 if TYPE_CHECKING:
-    from ripple.memory import Memory
+    from ripple.models.base import LanguageModel
 
 __all__ = ["app", "main"]
 
@@ -39,14 +58,8 @@ app = typer.Typer(
 )
 app.add_typer(eval_app, name="eval")
 
-Store = Annotated[
-    Path | None,
-    typer.Option("--store", help="The store's directory; else RIPPLE_STORE, else ./agent.ripple.", show_default=False),
-]
-Namespace = Annotated[str, typer.Option("--namespace", help="Which memory of the store.")]
 Query = Annotated[str, typer.Argument(help="A question or words.")]
 UnitId = Annotated[int, typer.Argument(min=1, help="A unit id, as search and recall show it.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", help="Only what was said by then; ISO 8601 with a zone.")]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -67,48 +80,6 @@ def _command() -> typer.core.TyperGroup:
     command = typer.main.get_command(app)
     assert isinstance(command, typer.core.TyperGroup)
     return command
-
-
-def _existing(store: Path | None) -> Path:
-    path = store or store_directory()
-    if not path.is_dir():
-        raise InvalidInputError(f"{path} is not a store; make one with 'ripple add' or 'ripple import'")
-    return path
-
-
-@contextmanager
-def _reading(store: Path | None, namespace: str | None = None) -> Iterator[Memory]:
-    """Give an existing store, opened beside whoever writes to it; the namespace must exist."""
-    from ripple.memory import Memory
-
-    with Memory.open(_existing(store), read_only=True) as memory:
-        if namespace is not None and namespace not in memory.namespaces():
-            raise InvalidInputError(f"no namespace {namespace!r}; 'ripple namespaces' lists those that exist")
-        yield memory
-
-
-def _writing(store: Path | None) -> Memory:
-    """Return a store opened for writing, made where there is none."""
-    from ripple.memory import Memory
-
-    return Memory.open(store or store_directory())
-
-
-def _changing(store: Path | None) -> Memory:
-    """Return an existing store opened for writing."""
-    return _writing(_existing(store))
-
-
-def _moment(text: str | None, option: str) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        moment = None
-    if moment is None or moment.tzinfo is None:
-        raise InvalidInputError(f"{option} is {text!r}; want ISO 8601 with a zone: 2026-04-23T19:05:00+02:00")
-    return moment
 
 
 @app.command()
@@ -147,7 +118,7 @@ def add(
         "session": session,
         "id": message_id,
     }
-    with _writing(store) as memory:
+    with writing_store(store) as memory:
         result = memory.add([message], namespace=namespace)
     if as_json:
         print_json(plain(result))
@@ -179,7 +150,7 @@ def import_command(
     as_json: AsJson = False,
 ) -> None:
     """Remember all messages of a file; run again, it goes on where it was interrupted."""
-    with _writing(store) as memory, progress_bar(file.name) as progress:
+    with writing_store(store) as memory, progress_bar(file.name) as progress:
         counts = import_file(memory, file, namespace, progress)
     if as_json:
         print_json(counts)
@@ -200,7 +171,7 @@ def export(
     """Write units, turns, edges and vectors as JSONL, which import takes back."""
     if file is not None and file.suffix != ".jsonl":
         raise InvalidInputError(f"{file.name} has another ending than .jsonl, which import wants")
-    with _reading(store, namespace) as memory:
+    with reading_store(store, namespace) as memory:
         rows = memory.export(namespace=namespace)
         if file is None:
             for row in rows:
@@ -220,8 +191,8 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find memories in one shot."""
-    moment = _moment(as_of, "--as-of")
-    with _reading(store, namespace) as memory:
+    moment = moment_of(as_of, "--as-of")
+    with reading_store(store, namespace) as memory:
         found = memory.search(query, namespace=namespace, top_k=top_k, as_of=moment)
     if as_json:
         print_json({"query": query, "evidence": plain(found)})
@@ -235,6 +206,14 @@ def recall(
     top_k: Annotated[int, typer.Option("--top-k", min=1, help="Units at most.")] = 10,
     as_of: AsOf = None,
     expansion: Annotated[Expansion, typer.Option("--expansion", help="How expansion searches.")] = Expansion.TARGETED,
+    planner: Annotated[
+        Planner | None,
+        typer.Option("--planner", help="Whether the model is asked what is missing; auto with --llm, else rules."),
+    ] = None,
+    rounds: Rounds = 1,
+    llm: ModelName = None,
+    base_url: BaseUrl = None,
+    timeout: Seconds = None,
     context: Annotated[
         int | None, typer.Option("--context", min=1, help="Print a prompt of at most so many tokens instead.")
     ] = None,
@@ -243,15 +222,69 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Find the evidence for a question: first recall, then what is still missing."""
-    moment = _moment(as_of, "--as-of")
-    with _reading(store, namespace) as memory:
-        found = memory.recall(query, namespace=namespace, top_k=top_k, as_of=moment, expansion=expansion.value)
+    moment = moment_of(as_of, "--as-of")
+    planner = planner or (Planner.RULES if llm is None else Planner.AUTO)
+    model: AbstractContextManager[LanguageModel | None] = nullcontext()
+    if planner is not Planner.RULES:
+        model = language_model(llm, base_url)
+    with model as opened, reading_store(store, namespace, llm=opened) as memory:
+        found = memory.recall(
+            query,
+            namespace=namespace,
+            top_k=top_k,
+            as_of=moment,
+            expansion=expansion.value,
+            planner=planner.value,
+            rounds=rounds,
+            timeout=timeout,
+        )
     if as_json:
         print_json(plain(found))
     elif context is not None:
         typer.echo(found.context(max_tokens=context))
     else:
         typer.echo(found.explain(limit=top_k))
+
+
+@app.command()
+def answer(
+    query: Query,
+    llm: ModelName = None,
+    base_url: BaseUrl = None,
+    top_k: Annotated[int, typer.Option("--top-k", min=1, help="Units of evidence at most.")] = 30,
+    max_tokens: Annotated[int, typer.Option("--tokens", min=1, help="Of the evidence that the model sees.")] = 1500,
+    planner: Annotated[Planner, typer.Option("--planner", help="Whether the model is asked what is missing.")] = (
+        Planner.AUTO
+    ),
+    rounds: Rounds = 1,
+    timeout: Seconds = None,
+    as_of: AsOf = None,
+    store: Store = None,
+    namespace: Namespace = "default",
+    as_json: AsJson = False,
+) -> None:
+    """Answer a question from memory with citations, or say that it is not in memory."""
+    moment = moment_of(as_of, "--as-of")
+    with language_model(llm, base_url) as model, reading_store(store, namespace, llm=model) as memory:
+        found = memory.answer(
+            query,
+            namespace=namespace,
+            top_k=top_k,
+            max_tokens=max_tokens,
+            as_of=moment,
+            planner=planner.value,
+            rounds=rounds,
+            timeout=timeout,
+        )
+    if as_json:
+        print_json(plain(found))
+        return
+    typer.echo(printable(found.text))
+    for piece in found.citations:
+        said_at = piece.said_at.strftime("%Y-%m-%d %H:%M") if piece.said_at else "undated"
+        typer.echo(f"  {piece.kind} {piece.unit_id}, {said_at}: {printable(piece.text)}")
+    if found.degraded:
+        typer.echo(f"part of the way failed: {printable(found.recall.stop_reason)}", err=True)
 
 
 def _print_evidence(evidence: Sequence[Evidence]) -> None:
@@ -268,7 +301,7 @@ def _print_evidence(evidence: Sequence[Evidence]) -> None:
 @app.command()
 def get(unit_id: UnitId, store: Store = None, namespace: Namespace = "default", as_json: AsJson = False) -> None:
     """Show a unit with its sources."""
-    with _reading(store, namespace) as memory:
+    with reading_store(store, namespace) as memory:
         unit = plain(memory.get(unit_id, namespace=namespace))
     if as_json:
         print_json(unit)
@@ -287,7 +320,7 @@ def list_command(
     as_json: AsJson = False,
 ) -> None:
     """List units, oldest first."""
-    with _reading(store, namespace) as memory:
+    with reading_store(store, namespace) as memory:
         units = list(islice(memory.get_all(namespace=namespace), limit))
     if as_json:
         print_json({"units": plain(units)})
@@ -302,7 +335,7 @@ def list_command(
 @app.command()
 def delete(unit_id: UnitId, store: Store = None, namespace: Namespace = "default", as_json: AsJson = False) -> None:
     """Delete a unit, its edges, and the turns that no other unit cites."""
-    with _changing(store) as memory:
+    with changing_store(store) as memory:
         result = memory.delete(unit_id, namespace=namespace)
     _print_deleted(result, as_json)
 
@@ -325,7 +358,7 @@ def forget(
     as_json: AsJson = False,
 ) -> None:
     """Delete the turns that match every given option, and all that was derived from them alone."""
-    said = (_moment(said_from, "--said-from"), _moment(said_until, "--said-until"))
+    said = (moment_of(said_from, "--said-from"), moment_of(said_until, "--said-until"))
     wanted = Filter(
         session=tuple(session) if session else None,
         participants=tuple(participant) if participant else None,
@@ -334,7 +367,7 @@ def forget(
     )
     if everything == (wanted != Filter()):
         raise typer.BadParameter("say what to forget: either by options or --everything")
-    with _changing(store) as memory:
+    with changing_store(store) as memory:
         if not everything:
             result = memory.forget(wanted, namespace=namespace, dry_run=dry_run)
         elif dry_run:
@@ -358,7 +391,7 @@ def _print_deleted(result: ForgetResult, as_json: bool) -> None:
 @app.command()
 def namespaces(store: Store = None, as_json: AsJson = False) -> None:
     """List the namespaces of a store."""
-    with _reading(store) as memory:
+    with reading_store(store) as memory:
         names = memory.namespaces()
     if as_json:
         print_json({"namespaces": names})
@@ -374,7 +407,7 @@ def stats(
     as_json: AsJson = False,
 ) -> None:
     """Count units, turns and edges."""
-    with _reading(store) as memory:
+    with reading_store(store) as memory:
         counts = plain(memory.stats(namespace=namespace))
     if as_json:
         print_json(counts)
@@ -392,7 +425,7 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check a store; exit code 1 when something is wrong with it."""
-    with _reading(store) as memory:
+    with reading_store(store) as memory:
         problems = list(memory.verify(deep=deep))
     if as_json:
         print_json({"problems": problems})
