@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from conftest import OpenStore
 from models.scripted import ScriptedModel
 from models.server import ScriptedServer, chat, running_server
 from read.asking import (
@@ -40,6 +39,7 @@ from ripple.read.context import Recall
 from ripple.read.recall import RecallRequest
 from ripple.types import Evidence, Source
 
+OpenStore = Callable[..., Memory]
 TOP_K = 10
 UNSURE = "Which opera did Maya sing in Vienna?"
 NOT_THERE = said({"citations": [], "in_memory": False, "answer": NOT_IN_MEMORY})

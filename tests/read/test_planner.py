@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from conftest import OpenStore
 from models.scripted import ScriptedModel
 from models.server import ScriptedServer, chat, running_server
 from read.asking import (
@@ -37,6 +36,7 @@ from ripple.models.driver import run_async
 from ripple.read.context import Recall
 from ripple.read.recall import recall_steps
 
+OpenStore = Callable[..., Memory]
 TOP_K = 10
 KEPT = TOP_K - TOP_K // 5
 
