@@ -97,7 +97,7 @@ class Namespace:
             self._has_pending = False
             last = self._record.last_turn(self.number, MOMENT_SESSIONS)
             self._follow([] if last is None else [last])
-            pending = self._record.windows(self.number, state=WindowState.PENDING)
+            pending = self._record.windows.all(self.number, state=WindowState.PENDING)
             calls: dict[int, list[Window]] = {}
             for window in sorted(pending, key=lambda window: (window.attempts, window.window_id)):
                 calls.setdefault(window.sequence, []).append(window)
@@ -112,7 +112,7 @@ class Namespace:
                     # comes last at the next attempt.
                     reason = type(error).__name__
                     _log.warning("%d windows stay pending: %s", len(windows), reason)
-                    self._record.mark_windows(self.number, window_ids, state=WindowState.PENDING, reason=reason)
+                    self._record.windows.mark(self.number, window_ids, state=WindowState.PENDING, reason=reason)
                     self._has_pending = True
                     return
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -20,7 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple._record import deleting, reading, selection, verify, writing
-from ripple._record.database import Change, Database
+from ripple._record.accounts import Accounts
+from ripple._record.database import Database
 from ripple._record.namespaces import NamespaceRow, checked_name, read_meta, write_meta
 from ripple._record.rows import ID_MASK
 from ripple._record.values import (
@@ -37,6 +37,8 @@ from ripple._record.values import (
     Window,
     WindowState,
 )
+from ripple._record.windows import WindowTable
+from ripple._record.writing import changing
 from ripple.errors import ConfigError, CorruptStoreError, InvalidInputError
 from ripple.types import Filter, MemoryUnit, Message, Turn
 
@@ -70,12 +72,16 @@ class Record:
     Every method raises ``StoreClosedError`` after ``close``, ``CorruptStoreError`` when a row read does not
     have its checksum, and ``StoreError`` when the files cannot be read or written; every change raises
     ``ReadOnlyError`` in an open that only reads.
+
+    ``windows`` is the table of windows, ``accounts`` what model calls cost and replies that are kept.
     """
 
     def __init__(self, database: Database) -> None:
         """Take over an open database; use ``Record.open``."""
         self._database = database
         self._reserved: dict[int, int] = {}
+        self.windows = WindowTable(database)
+        self.accounts = Accounts(database)
         try:
             self._store_id = database.meta["store_id"]
             self._dead_message_key = bytes.fromhex(database.meta["dead_message_key"])
@@ -234,17 +240,8 @@ class Record:
 
     # Writing
 
-    @contextmanager
-    def _changing(self, namespace: int, *, erases: bool = False) -> Iterator[tuple[Change, NamespaceRow]]:
-        """Give a transaction and the namespace's row, which is written back with it."""
-        with self._database.changing(erases=erases) as change:
-            row = NamespaceRow.read(change.connection, namespace)
-            yield change, row
-            row.sequence = change.sequence
-            row.write(change.connection)
-
-    def add_turns(self, namespace: int, messages: Sequence[Message]) -> TurnsAdded:
-        """Store messages as turns, with one pending window for each session of the call.
+    def add_turns(self, namespace: int, messages: Sequence[Message], *, with_windows: bool = True) -> TurnsAdded:
+        """Store messages as turns, with one pending window for each session of the call unless told otherwise.
 
         A message whose id and text are stored is repeated: it gets its turn and changes nothing. One whose id
         was deleted is rejected. Raises ``InvalidInputError`` before anything is written when an id meets
@@ -256,8 +253,8 @@ class Record:
                 found = writing.sort_messages(connection, namespace, messages, self._dead_message_key)
             if not found.new:
                 return writing.turns_added(found, [], [], self._database.sequence)
-            with self._changing(namespace) as (change, row):
-                return writing.insert_turns(change.connection, row, found, change.sequence)
+            with changing(self._database, namespace) as (change, row):
+                return writing.insert_turns(change.connection, row, found, change.sequence, with_windows=with_windows)
 
     def check_messages(self, namespace: int, messages: Sequence[Message]) -> None:
         """Raise where ``add_turns`` would for the same messages, in one call or in several."""
@@ -283,26 +280,12 @@ class Record:
         when the batch contradicts itself or the record, ``StoreError`` when one of its windows is done
         already; nothing is written then.
         """
-        with self._changing(namespace) as (change, row):
+        with changing(self._database, namespace) as (change, row):
             reserved = max(row.next_unit_id, self._reserved.get(namespace, 0))
             if any(not 0 < unit.unit_id < reserved for unit in batch.units):
                 raise InvalidInputError("a unit has an id that was not reserved; see reserve_unit_ids")
             writing.insert_batch(change.connection, row, batch, self._dimension, change.sequence)
         return change.sequence
-
-    def mark_windows(
-        self, namespace: int, window_ids: Iterable[int], *, state: WindowState, reason: str = ""
-    ) -> list[Window]:
-        """Note how an attempt at windows ended (without units: those come with ``apply``) and return them."""
-        marked = []
-        with self._changing(namespace) as (change, row):
-            for window_id in window_ids:
-                window = writing.read_window(change.connection, row.number, window_id)
-                attempts, sequence = window.attempts + 1, change.sequence
-                window = replace(window, state=state, reason=reason, attempts=attempts, sequence=sequence)
-                writing.write_window(change.connection, row.number, window, sequence)
-                marked.append(window)
-        return marked
 
     def delete_units(
         self,
@@ -364,7 +347,7 @@ class Record:
             report = deleting.deleted_of(plan, 0)
             if not (plan.units or plan.turns or edges_added):
                 return replace(report, sequence=self._database.sequence)
-            with self._changing(namespace, erases=True) as (change, row):
+            with changing(self._database, namespace, erases=True) as (change, row):
                 edges = deleting.delete_planned(change.connection, row, plan, self._dead_message_key, change.sequence)
                 writing.insert_edges(change.connection, row, edges_added or Links.of(), change.sequence)
             self._database.erase()
@@ -448,11 +431,6 @@ class Record:
         with self._database.reading() as connection:
             keys = selection.matching_turns(connection, namespace, wanted, name_key)
         return np.array(keys, dtype=np.int64) & ID_MASK
-
-    def windows(self, namespace: int, *, state: WindowState | None = None) -> list[Window]:
-        """Return the windows in one state, or in any, by id up."""
-        with self._database.reading() as connection:
-            return reading.read_windows(connection, namespace, state)
 
     def stats(self, namespace: int | None = None) -> RecordStats:
         """Return counts of a namespace, or of the whole store."""

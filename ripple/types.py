@@ -27,6 +27,7 @@ __all__ = [
     "TimeInterval",
     "Turn",
     "UnitDraft",
+    "Usage",
 ]
 
 
@@ -244,6 +245,55 @@ class Filter:
     said: tuple[datetime | None, datetime | None] | None = None
     metadata: Mapping[str, Any] | None = None
     ids: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls took.
+
+    Attributes
+    ----------
+    calls : int
+        Requests that were answered, well or badly; a client's own retries of one request count once, and a
+        reply from a cache not at all.
+    input_tokens, output_tokens : int
+        As the endpoint counts them, by ``count_tokens`` where it does not.
+    seconds : float
+        Time spent in calls, summed; calls side by side count each.
+    usd : float or None
+        None when a part has no known price.
+
+    Examples
+    --------
+    >>> Usage(calls=1, input_tokens=900, usd=0.25) + Usage(calls=1, input_tokens=100, usd=0.5)
+    Usage(calls=2, input_tokens=1000, output_tokens=0, seconds=0.0, usd=0.75)
+    >>> (Usage(calls=1, usd=0.25) + Usage(calls=1)).usd is None
+    True
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    usd: float | None = None
+
+    def __add__(self, other: Usage) -> Usage:
+        """Return the sum; what has no price makes the sum have none."""
+        if not isinstance(other, Usage):
+            return NotImplemented
+        if self.usd is not None and other.usd is not None:
+            usd: float | None = self.usd + other.usd
+        elif not self.calls:
+            usd = other.usd
+        else:
+            usd = None if other.calls else self.usd
+        return Usage(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.seconds + other.seconds,
+            usd,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ def answers(record: Record) -> list[Any]:
             image.said_at.tolist(),
         ]
         said += [edges.src.tolist(), edges.dst.tolist(), edges.kind.tolist(), edges.weight.tolist()]
-        said += [record.units(info.number, image.unit_ids), record.windows(info.number)]
+        said += [record.units(info.number, image.unit_ids), record.windows.all(info.number)]
         turns = record.select_turns(info.number, Filter())
         said.append(record.turns(info.number, turns))
     return said
@@ -79,7 +79,7 @@ def test_everything_is_there_after_reopening(tmp_path):
     record, namespace = open_configured(tmp_path / "a")
     fill(record, namespace, 12)
     record.add_turns(namespace, [message("waiting")])
-    record.mark_windows(namespace, [2], state=WindowState.FAILED, reason="timeout")
+    record.windows.mark(namespace, [2], state=WindowState.FAILED, reason="timeout")
     record.delete_units(namespace, [4])
     before, store_id, sequence = answers(record), record.store_id, record.sequence
     record.close()
@@ -143,7 +143,7 @@ def test_another_program_can_check_every_row_by_the_written_format(tmp_path):
     connection = sqlite3.connect(f"file:{tmp_path}/a/ripple.db?mode=ro", uri=True)
     assert connection.execute("PRAGMA user_version").fetchone() == (1,)
     tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
-    assert len(tables) == 9
+    assert len(tables) == 11
     for table in tables:
         types = [column[2] for column in connection.execute(f"PRAGMA table_info({table})")]
         rows = connection.execute(f"SELECT * FROM {table}").fetchall()
@@ -253,7 +253,7 @@ def test_a_reader_cannot_change_anything(tmp_path):
             lambda: reader.apply(namespace, Batch()),
             lambda: reader.delete_units(namespace, [1]),
             lambda: reader.forget_turns(namespace, [1]),
-            lambda: reader.mark_windows(namespace, [1], state=WindowState.FAILED),
+            lambda: reader.windows.mark(namespace, [1], state=WindowState.FAILED),
             reader.checkpoint,
         ):
             with pytest.raises(ReadOnlyError):

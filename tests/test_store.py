@@ -78,8 +78,8 @@ def test_each_session_of_a_call_gets_one_pending_window(home):
     calls = [message("a", session="x"), message("b", session="y"), message("c", session="x")]
     windows = record.add_turns(namespace, calls).windows
     assert [(w.turn_ids, w.state) for w in windows] == [((1, 3), "pending"), ((2,), "pending")]
-    assert record.windows(namespace) == list(windows)
-    assert record.windows(namespace, state=WindowState.DONE) == []
+    assert record.windows.all(namespace) == list(windows)
+    assert record.windows.all(namespace, state=WindowState.DONE) == []
 
 
 def test_a_repeated_message_changes_nothing(home):
@@ -213,11 +213,11 @@ def test_vectors_need_the_dimension_of_the_store(home):
 def test_a_window_is_applied_once_and_failures_are_counted(home):
     record, namespace = home
     (window,) = record.add_turns(namespace, [message("a")]).windows
-    (failed,) = record.mark_windows(namespace, [window.window_id], state=WindowState.FAILED, reason="refused")
-    assert record.windows(namespace, state=WindowState.FAILED) == [failed]
+    (failed,) = record.windows.mark(namespace, [window.window_id], state=WindowState.FAILED, reason="refused")
+    assert record.windows.all(namespace, state=WindowState.FAILED) == [failed]
     assert (failed.attempts, failed.reason) == (1, "refused")
     record.apply(namespace, Batch(windows_done=[window.window_id], prompt_version="rules-1"))
-    (done,) = record.windows(namespace, state=WindowState.DONE)
+    (done,) = record.windows.all(namespace, state=WindowState.DONE)
     assert (done.reason, done.prompt_version, done.turn_ids) == ("", "rules-1", (1,))
     with pytest.raises(StoreError, match="applied once"):
         record.apply(namespace, Batch(windows_done=[window.window_id]))
@@ -438,7 +438,7 @@ def test_forgotten_turns_leave_their_windows(home):
     record, namespace = home
     record.add_turns(namespace, [message("a"), message("b"), message("c", session="other")])
     record.forget_turns(namespace, [1, 3])
-    assert [window.turn_ids for window in record.windows(namespace)] == [(2,)]
+    assert [window.turn_ids for window in record.windows.all(namespace)] == [(2,)]
     assert record.verify(deep=True) == []
 
 

@@ -9,6 +9,9 @@ namespace ripple {
 Row Engine::session_predecessor(Row row) const {
   const UnitInfo& info = units_.info(row);
   Row before = units_.last_before(info.session, info.said_at);
+  while (before != kNoRow && is_turn(before)) {
+    before = units_.links().previous[before];
+  }
   for (const Row other : staged_rows_) {
     const UnitInfo& staged = units_.info(other);
     if (other == row || staged.session != info.session ||
@@ -39,9 +42,14 @@ EdgeTie Engine::tie(Row a, Row b, EdgeKind kind) const {
   return tie;
 }
 
+bool Engine::is_turn(Row row) const { return (units_.info(row).flags & kIsTurn) != 0; }
+
 std::vector<EdgeCandidate> Engine::edge_candidates(Row row) const {
   const EdgeOptions& edges = options_.edges;
   std::vector<EdgeCandidate> out;
+  if (is_turn(row)) {
+    return out;
+  }
   std::vector<Row> near;
   if (vectors_.contains(row)) {
     for (const ScoredRow& hit :
@@ -86,6 +94,7 @@ std::vector<EdgeCandidate> Engine::edge_candidates(Row row) const {
   if (const Row before = session_predecessor(row); before != kNoRow) {
     out.push_back({before, EdgeKind::Sequence, edges.sequence_weight});
   }
+  std::erase_if(out, [this](const EdgeCandidate& candidate) { return is_turn(candidate.other); });
   return out;
 }
 

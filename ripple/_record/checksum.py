@@ -26,9 +26,11 @@ __all__ = [
     "EDGE",
     "META",
     "NAMESPACE",
+    "REPLY",
     "SOURCE",
     "TURN",
     "UNIT",
+    "USAGE",
     "VECTOR",
     "WINDOW",
     "RowFormat",
@@ -167,3 +169,5 @@ VECTOR: Final = RowFormat("vectors", ints=2, blobs=1)
 SOURCE: Final = RowFormat("provenance", ints=4)
 EDGE: Final = RowFormat("edges", ints=4, reals=1)
 DEAD_MESSAGE: Final = RowFormat("dead_messages", ints=2, blobs=1)
+USAGE: Final = RowFormat("usage", ints=5, reals=2, texts=1)
+REPLY: Final = RowFormat("replies", ints=2, texts=1, blobs=1)

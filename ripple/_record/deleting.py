@@ -64,6 +64,13 @@ _DELETE_NAMESPACE: Final = (
     "DELETE FROM windows WHERE id BETWEEN ? AND ?",
 )
 
+_DELETE_BY_NUMBER: Final = (
+    "DELETE FROM dead_messages WHERE namespace = ?",
+    "DELETE FROM usage WHERE namespace = ?",
+    "DELETE FROM replies WHERE namespace = ?",
+)
+_DELETE_REPLIES: Final = _DELETE_BY_NUMBER[2]
+
 
 @dataclass(frozen=True, slots=True)
 class DeletionPlan:
@@ -126,6 +133,7 @@ def delete_planned(
     ]
     connection.executemany("INSERT INTO dead_messages VALUES (?, ?, ?, ?)", dead)
     row.turns -= connection.execute(_DELETE_TURNS, (turns,)).rowcount
+    connection.execute(_DELETE_REPLIES, (row.number,))  # any of them may quote what goes
     _shrink_windows(connection, row, [turn & ID_MASK for turn in plan.turns], sequence)
     return edges
 
@@ -149,7 +157,8 @@ def delete_namespace_rows(connection: sqlite3.Connection, row: NamespaceRow) -> 
     """Delete every row of a namespace, its own included; its number is never used again."""
     for statement in _DELETE_NAMESPACE:
         connection.execute(statement, id_range(row.number))
-    connection.execute("DELETE FROM dead_messages WHERE namespace = ?", (row.number,))
+    for statement in _DELETE_BY_NUMBER:
+        connection.execute(statement, (row.number,))
     row.delete(connection)
 
 

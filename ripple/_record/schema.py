@@ -94,6 +94,17 @@ CREATE TABLE edges (
 ) WITHOUT ROWID, STRICT;
 CREATE INDEX edges_by_src ON edges (src, kind);
 
+CREATE TABLE usage (
+  namespace INTEGER NOT NULL, calls INTEGER NOT NULL, input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL, sequence INTEGER NOT NULL, seconds REAL NOT NULL, usd REAL,
+  stage TEXT NOT NULL, crc INTEGER NOT NULL, PRIMARY KEY (namespace, stage)
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE replies (
+  namespace INTEGER NOT NULL, sequence INTEGER NOT NULL, reply TEXT NOT NULL, key BLOB NOT NULL,
+  crc INTEGER NOT NULL, PRIMARY KEY (namespace, key)
+) WITHOUT ROWID, STRICT;
+
 CREATE TABLE dead_messages (
   namespace INTEGER NOT NULL, sequence INTEGER NOT NULL, hash BLOB NOT NULL, crc INTEGER NOT NULL,
   PRIMARY KEY (namespace, hash)

@@ -157,7 +157,8 @@ class Batch:
     ``vectors`` is float32 (len(units), dimension); a row that is not finite means "no vector".
     ``new_sources`` are (unit_id, turn_id) pairs by which a unit gets further sources. Evicted edges leave
     before the added ones enter, so that an edge whose weight changed may stand in both. The units of
-    ``windows_done`` were made under ``prompt_version``.
+    ``windows_done`` were made under ``prompt_version``; with a ``failure`` they are what stands in for an
+    extraction that failed for that reason, and the windows stay listed as failed.
     """
 
     units: Sequence[StoredUnit] = ()
@@ -167,6 +168,7 @@ class Batch:
     edges_evicted: Links = field(default_factory=Links.of)
     windows_done: Sequence[int] = ()
     prompt_version: str = ""
+    failure: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,9 +14,11 @@ from ripple._record.checksum import (
     EDGE,
     META,
     NAMESPACE,
+    REPLY,
     SOURCE,
     TURN,
     UNIT,
+    USAGE,
     VECTOR,
     WINDOW,
     RowFormat,
@@ -39,6 +41,8 @@ _TABLES: Final = (
     (SOURCE, "SELECT * FROM provenance"),
     (EDGE, "SELECT * FROM edges"),
     (DEAD_MESSAGE, "SELECT * FROM dead_messages"),
+    (USAGE, "SELECT * FROM usage"),
+    (REPLY, "SELECT * FROM replies"),
 )
 # Each counts rows that must not be there.
 _CONTRADICTIONS: Final = (
@@ -71,7 +75,8 @@ _CONTRADICTIONS: Final = (
     (
         "rows belong to no namespace",
         "SELECT count(*) FROM (SELECT namespace FROM units UNION ALL SELECT namespace FROM turns"
-        " UNION ALL SELECT namespace FROM windows UNION ALL SELECT namespace FROM dead_messages)"
+        " UNION ALL SELECT namespace FROM windows UNION ALL SELECT namespace FROM dead_messages"
+        " UNION ALL SELECT namespace FROM usage UNION ALL SELECT namespace FROM replies)"
         " WHERE namespace NOT IN (SELECT number FROM namespaces)",
     ),
 )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ripple._record.checksum import EDGE, SOURCE, VECTOR
+from ripple._record.database import Change, Database
 from ripple._record.namespaces import NamespaceRow
 from ripple._record.rows import (
     ID_BITS,
@@ -30,11 +32,13 @@ from ripple.types import EdgeKind, Message, Turn
 
 __all__ = [
     "Sorted",
+    "changing",
     "dead_message_hash",
     "delete_edges",
     "insert_batch",
     "insert_edges",
     "insert_turns",
+    "insert_windows",
     "read_window",
     "sort_messages",
     "turns_added",
@@ -64,6 +68,16 @@ class Sorted:
     new: list[Message] = field(default_factory=list)
     repeated: list[int] = field(default_factory=list)
     rejected: list[int] = field(default_factory=list)
+
+
+@contextmanager
+def changing(database: Database, namespace: int, *, erases: bool = False) -> Iterator[tuple[Change, NamespaceRow]]:
+    """Give a transaction and the namespace's row, which is written back with it."""
+    with database.changing(erases=erases) as change:
+        row = NamespaceRow.read(change.connection, namespace)
+        yield change, row
+        row.sequence = change.sequence
+        row.write(change.connection)
 
 
 def dead_message_hash(key: bytes, namespace: int, message_id: str) -> bytes:
@@ -119,7 +133,9 @@ def _known_message(
     return None if dead is None else ("", None)
 
 
-def insert_turns(connection: sqlite3.Connection, row: NamespaceRow, found: Sorted, sequence: int) -> TurnsAdded:
+def insert_turns(
+    connection: sqlite3.Connection, row: NamespaceRow, found: Sorted, sequence: int, *, with_windows: bool = True
+) -> TurnsAdded:
     """Store the new ones of the messages as turns, and one pending window for each of their sessions."""
     messages, first = found.new, row.next_turn_id
     base = row.number << ID_BITS
@@ -128,17 +144,32 @@ def insert_turns(connection: sqlite3.Connection, row: NamespaceRow, found: Sorte
     by_session: dict[str, list[int]] = {}
     for n, message in enumerate(messages):
         by_session.setdefault(message.session, []).append(first + n)
+    cut = by_session.values() if with_windows else ()
+    windows = insert_windows(connection, row, cut, "", sequence)
+    row.next_turn_id += len(rows)
+    row.turns += len(rows)
+    return turns_added(found, [turn_of(stored) for stored in rows], windows, sequence)
+
+
+def insert_windows(
+    connection: sqlite3.Connection, row: NamespaceRow, cut: Iterable[Sequence[int]], prompt_version: str, sequence: int
+) -> list[Window]:
+    """Write pending windows over turns and return them."""
     windows = []
-    for turn_ids in by_session.values():
-        window = Window(row.next_window_id, WindowState.PENDING, tuple(turn_ids), sequence=sequence)
+    for turn_ids in cut:
+        window = Window(
+            row.next_window_id,
+            WindowState.PENDING,
+            tuple(turn_ids),
+            prompt_version=prompt_version,
+            sequence=sequence,
+        )
         stored = window_row(row.number, window, digest_of_turns(turn_ids), sequence)
         connection.execute(_INSERT_WINDOW, stored)
         windows.append(window)
         row.next_window_id += 1
     row.windows += len(windows)
-    row.next_turn_id += len(rows)
-    row.turns += len(rows)
-    return turns_added(found, [turn_of(stored) for stored in rows], windows, sequence)
+    return windows
 
 
 def turns_added(found: Sorted, stored: Sequence[Turn], windows: Sequence[Window], sequence: int) -> TurnsAdded:
@@ -182,8 +213,15 @@ def insert_batch(
         window = read_window(connection, row.number, window_id)
         if window.state is WindowState.DONE:
             raise StoreError(f"window {window_id} has become units already; it is applied once")
-        done = replace(window, state=WindowState.DONE, reason="", prompt_version=batch.prompt_version)
-        write_window(connection, row.number, done, sequence)
+        ended = replace(
+            window,
+            state=WindowState.FAILED if batch.failure else WindowState.DONE,
+            reason=batch.failure,
+            attempts=window.attempts + bool(batch.failure),
+            prompt_version=batch.prompt_version,
+            sequence=sequence,
+        )
+        write_window(connection, row.number, ended, sequence)
 
 
 def _insert_units(

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ripple.errors import BudgetExceededError, ConfigError, InvalidInputError, ModelError
-from ripple.models.budget import Budget, Ledger, Usage, check_price
+from ripple.models.budget import Budget, Ledger, check_price
+from ripple.types import Usage
 
 
 def test_usage_adds_and_an_unknown_price_stays_unknown() -> None:

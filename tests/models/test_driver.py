@@ -12,8 +12,9 @@ import pytest
 from models.scripted import AsyncScriptedModel, ScriptedModel, ask, insist, request
 from ripple.errors import BudgetExceededError, ModelError
 from ripple.models.base import ModelReply, ModelRequest, ModelSteps
-from ripple.models.budget import Budget, Ledger, Usage
+from ripple.models.budget import Budget, Ledger
 from ripple.models.driver import Outcome, estimate_input, reply_key, run, run_async, run_many, run_many_async
+from ripple.types import Usage
 
 
 def drive(way: str, steps: ModelSteps[Any], model: ScriptedModel, **options: Any) -> Any:

@@ -224,6 +224,7 @@ class Engine {
   void forget(Row row);
   [[nodiscard]] std::vector<EdgeCandidate> edge_candidates(Row row) const;
   [[nodiscard]] Row session_predecessor(Row row) const;
+  [[nodiscard]] bool is_turn(Row row) const;
   [[nodiscard]] EdgeTie tie(Row a, Row b, EdgeKind kind) const;
   [[nodiscard]] RowMask allowed_rows(const Selection& selection) const;
   void mark_superseded(Row row);

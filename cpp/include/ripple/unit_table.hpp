@@ -18,6 +18,7 @@ namespace ripple {
 // Bits of UnitInfo::flags.
 inline constexpr std::uint8_t kIsQuestion = 1;   // the unit asks something
 inline constexpr std::uint8_t kHasTimeWord = 2;  // its wording names a time, grounded or not
+inline constexpr std::uint8_t kIsTurn = 4;  // a raw turn that waits for extraction: found, but without edges
 
 struct UnitInfo {
   CueId speaker = kNoId;
