@@ -13,7 +13,7 @@ from ripple._columns import RecallSettings
 from ripple._engine import FITTED_FEATURES
 from ripple.config import METADATA_BYTES_MAX, METADATA_DEPTH_MAX, QUERY_CHARACTERS_MAX, TOP_K_MAX
 from ripple.errors import InvalidInputError
-from ripple.types import Filter
+from ripple.types import Filter, Windows
 
 __all__ = [
     "check_choice",
@@ -25,6 +25,7 @@ __all__ = [
     "check_query",
     "check_seconds",
     "check_settings",
+    "check_windows",
     "replace_surrogates",
 ]
 
@@ -46,6 +47,19 @@ def check_count(value: object, name: str, highest: int, *, lowest: int = 1) -> i
     if isinstance(value, bool) or not isinstance(value, int) or not lowest <= value <= highest:
         raise InvalidInputError(f"{name} is {value!r}; it must be an int from {lowest} to {highest}")
     return value
+
+
+def check_windows(windows: object) -> Windows:
+    """Return how windows are cut, the default for None."""
+    if windows is None:
+        return Windows()
+    if not isinstance(windows, Windows):
+        raise InvalidInputError(f"windows is {type(windows).__name__}; it must be a ripple.Windows")
+    check_count(windows.turns, "windows.turns", 1_000)
+    check_count(windows.overlap, "windows.overlap", max(windows.turns - 1, 0), lowest=0)
+    check_count(windows.gap_seconds, "windows.gap_seconds", 10**9, lowest=0)
+    check_count(windows.attempts, "windows.attempts", 100)
+    return windows
 
 
 def check_query(query: object) -> str:

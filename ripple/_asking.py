@@ -72,7 +72,10 @@ def ask_recall(
         return namespace.recall(request, SUPPORT_MIN)
     ledger = Ledger(budget)
     steps = recall_steps(namespace.selected(request), namespace.recall_parts(SUPPORT_MIN))
-    return _accounted(run(steps, llm, ledger=ledger, timeout=timeout), ledger)
+    try:
+        return _accounted(run(steps, llm, ledger=ledger, timeout=timeout), ledger)
+    finally:
+        namespace.book(ledger)
 
 
 def ask_answer(
@@ -98,6 +101,8 @@ def ask_answer(
     except AnswerError as error:
         error.recall = _accounted(error.recall, ledger)
         raise
+    finally:
+        namespace.book(ledger)
     return replace(answer, recall=_accounted(answer.recall, ledger), usage=ledger.by_stage())
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "EARLIEST",
     "HAS_TIME_WORD",
     "IS_QUESTION",
+    "IS_TURN",
     "LATEST",
     "NO_TIME",
     "EdgeArrays",
@@ -36,6 +37,7 @@ EARLIEST, LATEST = NO_TIME + 1, int(np.iinfo(np.int64).max)
 """What an open end of an interval stands for."""
 IS_QUESTION = 1
 HAS_TIME_WORD = 2
+IS_TURN = 4
 
 
 def to_seconds(moment: datetime | None) -> int:

@@ -18,6 +18,7 @@ from ripple._columns import (
     EARLIEST,
     HAS_TIME_WORD,
     IS_QUESTION,
+    IS_TURN,
     LATEST,
     NO_TIME,
     EdgeArrays,
@@ -97,8 +98,11 @@ class NamespaceEngine:
         self._thresholds = thresholds
         self._core = _core.Engine(options, words) if words is not None else _core.Engine(options)
         self._is_static = is_static
-        self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together
+        self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together, a raw turn repeats the last
+        self._turn_ids = np.empty(0, np.int64)  # by row; 0 for a unit
+        self._turn_rows: dict[int, int] = {}  # of the raw turns that are shown
         self._rows = 0
+        self._dimension = dimension
         self._sessions: dict[str, int] = {}
 
     # --- identity ---
@@ -106,14 +110,17 @@ class NamespaceEngine:
     def _remember(self, unit_ids: IdArray) -> None:
         wanted = self._rows + len(unit_ids)
         if wanted > len(self._unit_ids):
-            grown = np.empty(max(wanted, 2 * len(self._unit_ids), 1024), np.int64)
-            grown[: self._rows] = self._unit_ids[: self._rows]
-            self._unit_ids = grown
+            self._unit_ids, self._turn_ids = (
+                np.concatenate([ids[: self._rows], np.zeros(max(wanted, 1024), np.int64)])
+                for ids in (self._unit_ids, self._turn_ids)
+            )
         self._unit_ids[self._rows : wanted] = unit_ids
         self._rows = wanted
 
     def _ids(self, rows: RowArray) -> IdArray:
-        ids: IdArray = self._unit_ids[rows.astype(np.int64)]
+        places = rows.astype(np.int64)
+        turns = self._turn_ids[places]
+        ids: IdArray = np.where(turns > 0, -turns, self._unit_ids[places])
         return ids
 
     def _rows_of(self, unit_ids: Iterable[int]) -> RowArray:
@@ -148,7 +155,7 @@ class NamespaceEngine:
 
     # --- writing ---
 
-    def _batch(self, units: UnitColumns, vectors: FloatArray) -> _core.UnitBatch:
+    def _batch(self, units: UnitColumns, vectors: FloatArray, kind: int = 0) -> _core.UnitBatch:
         indptr, terms, counts = self._core.index_texts(list(units.contents))
         participants = self._lists(_core.CueKind.PARTICIPANT, units.participants)
         locations = self._lists(_core.CueKind.LOCATION, units.locations)
@@ -165,7 +172,7 @@ class NamespaceEngine:
             times=units.times,
             said_at=units.said_at,
             sessions=np.array([self._session(name) for name in units.sessions], np.uint32),
-            flags=units.flags & np.uint8(IS_QUESTION | HAS_TIME_WORD),
+            flags=units.flags & np.uint8(IS_QUESTION | HAS_TIME_WORD) | np.uint8(kind),
         )
 
     def _lists(self, kind: _core.CueKind, names: Sequence[tuple[str, ...]]) -> tuple[npt.NDArray[np.int64], RowArray]:
@@ -202,6 +209,26 @@ class NamespaceEngine:
         old_row, new_row = (int(self._rows_of([unit])[0]) for unit in (old, new))
         added, evicted = self._core.stage_link(old_row, new_row)
         return self._edges(added), self._edges(evicted)
+
+    def show_turns(self, turn_ids: Sequence[int], drafts: Sequence[UnitDraft]) -> None:
+        """Let readers find raw turns by words and cues until they have become units; they take no edges.
+
+        In what is found, a turn's id stands with a minus.
+        """
+        if not turn_ids:
+            return
+        first = self._rows
+        vectors = np.full((len(turn_ids), self._dimension), np.nan, np.float32)
+        self._core.stage(self._batch(UnitColumns.of(drafts), vectors, IS_TURN))
+        self._remember(np.full(len(turn_ids), self._unit_ids[first - 1] if first else 0, np.int64))
+        self._turn_ids[first : self._rows] = turn_ids
+        self._turn_rows.update(zip(turn_ids, range(first, self._rows), strict=True))
+        self._core.reveal()
+
+    def hide_turns(self, turn_ids: Iterable[int]) -> None:
+        """Take raw turns out again; those that are not shown are passed over."""
+        rows = sorted(self._turn_rows.pop(turn_id) for turn_id in set(turn_ids) if turn_id in self._turn_rows)
+        self._core.remove(np.array(rows, np.uint32))
 
     def reveal(self) -> None:
         """Show the staged batch to readers."""

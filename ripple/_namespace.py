@@ -2,36 +2,51 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ripple._columns import EdgeArrays, UnitColumns
 from ripple._engine import NamespaceEngine
+from ripple._extractor import CONCURRENCY, Extracting, Extractor
+from ripple._window_queue import WindowQueue
 from ripple.config import WRITE_BATCH
 from ripple.errors import InvalidInputError, ModelError, UnitNotFoundError
 from ripple.language.known import NamesInUse
 from ripple.language.names import KnownNames, name_key
 from ripple.language.sentences import clean_text
+from ripple.models.budget import Ledger
 from ripple.read.context import Recall
 from ripple.read.recall import RecallParts, RecallRequest, recall
+from ripple.read.units import as_unit, oldest_first
 from ripple.store import Batch, Record, Window, WindowState
-from ripple.types import AddResult, Filter, ForgetResult, MemoryUnit, Message, Turn, UnitDraft
+from ripple.types import (
+    AddResult,
+    Filter,
+    ForgetResult,
+    MemoryUnit,
+    Message,
+    Turn,
+    UnitDraft,
+    WindowStatus,
+)
 from ripple.write.ingest import (
     EmbedTexts,
     IngestReport,
+    Scope,
+    commit_drafts,
+    embed_texts,
     ingest,
     links_of,
     to_unit_rows,
-    write_drafts,
     write_turns,
 )
 from ripple.write.messages import MOMENT_SESSIONS, assign_sessions, is_moment_session
@@ -45,7 +60,14 @@ class Namespace:
     """Reads may run beside one write; writes wait for each other."""
 
     def __init__(
-        self, record: Record, number: int, engine: NamespaceEngine, embed: EmbedTexts, *, is_read_only: bool
+        self,
+        record: Record,
+        number: int,
+        engine: NamespaceEngine,
+        embed: EmbedTexts,
+        extracting: Extracting,
+        *,
+        is_read_only: bool,
     ) -> None:
         self.number = number
         self._record = record
@@ -79,8 +101,16 @@ class Namespace:
         )
         self._last_session = ""  # of those that we name
         self._last_said_at: datetime | None = None
+        self._scope = Scope(record, number, engine, embed, self._names)
+        self._windows = WindowQueue(self._scope, extracting.windows, self._writer)
+        self._extractor = None
+        if extracting.llm is not None:
+            cache = record.accounts.replies(number) if extracting.keeps_replies else None
+            self._extractor = Extractor(self._windows, extracting.llm, cache)
         if not is_read_only:
             self._resume()
+            if self._extractor is None:
+                self._windows.close_open()  # what rules write next would stand behind them
         self._build_in_background()
 
     @property
@@ -97,7 +127,11 @@ class Namespace:
             self._has_pending = False
             last = self._record.last_turn(self.number, MOMENT_SESSIONS)
             self._follow([] if last is None else [last])
-            pending = self._record.windows.all(self.number, state=WindowState.PENDING)
+            pending = [
+                window
+                for window in self._record.windows.all(self.number, state=WindowState.PENDING)
+                if not window.prompt_version  # the others are a model's
+            ]
             calls: dict[int, list[Window]] = {}
             for window in sorted(pending, key=lambda window: (window.attempts, window.window_id)):
                 calls.setdefault(window.sequence, []).append(window)
@@ -106,7 +140,7 @@ class Namespace:
                 turn_ids = [turn_id for window in windows for turn_id in window.turn_ids]
                 turns = list(self._record.turns(self.number, turn_ids).values())
                 try:
-                    write_turns(turns, IngestReport(), windows=window_ids, **self._parts())
+                    write_turns(turns, IngestReport(), self._scope, windows=window_ids)
                 except (ModelError, InvalidInputError) as error:
                     # The model may be away: the others would wait for it as long. A call that fails alone
                     # comes last at the next attempt.
@@ -115,15 +149,6 @@ class Namespace:
                     self._record.windows.mark(self.number, window_ids, state=WindowState.PENDING, reason=reason)
                     self._has_pending = True
                     return
-
-    def _parts(self) -> dict[str, Any]:
-        return {
-            "record": self._record,
-            "namespace": self.number,
-            "engine": self._engine,
-            "embed": self._embed,
-            "names": self._names,
-        }
 
     def _build_in_background(self) -> None:
         if self._builder is not None and self._builder.is_alive():
@@ -136,8 +161,10 @@ class Namespace:
         self._builder.start()
 
     def close(self) -> None:
-        """Stop the background build and wait for it and for a running write."""
+        """Stop what runs in the background and wait for it and for a running write."""
         self._is_closed = True
+        if self._extractor is not None:
+            self._extractor.stop()
         if self._builder is not None:
             self._builder.join()
         with self._writer:
@@ -145,10 +172,97 @@ class Namespace:
 
     # --- writing ---
 
-    def add(self, messages: Sequence[Message]) -> AddResult:
-        """Record messages and write their units, a batch at a time."""
+    def add(
+        self,
+        messages: Sequence[Message],
+        ledger: Ledger,
+        *,
+        wait: bool | None = None,
+        concurrency: int = CONCURRENCY,
+    ) -> AddResult:
+        """Record messages and write their units: by rules, or of the windows that the messages fill by the model.
+
+        ``wait`` True makes a window of what is left, False leaves the model's work to the background.
+        """
         started = time.perf_counter()
         report = IngestReport()
+        self.record_messages(messages, report, close=wait is True)
+        if self._extractor is not None:
+            if wait is False:
+                self._extractor.start(self.book)
+            else:
+                self._extract(lambda extractor: extractor.extract(report, ledger, concurrency=concurrency), ledger)
+        return self.result(report, ledger, started)
+
+    async def add_async(self, messages: Sequence[Message], ledger: Ledger, *, wait: bool | None = None) -> AddResult:
+        """Do what ``add`` does without holding up the event loop."""
+        started = time.perf_counter()
+        report = IngestReport()
+        await asyncio.to_thread(self.record_messages, messages, report, close=wait is True)
+        if self._extractor is not None:
+            if wait is False:
+                self._extractor.start(self.book)
+            else:
+                try:
+                    await self._extractor.extract_async(report, ledger)
+                finally:
+                    self.book(ledger)
+        return await asyncio.to_thread(self.result, report, ledger, started)
+
+    def add_many(
+        self,
+        batches: Iterable[Sequence[Message]],
+        ledger: Ledger,
+        *,
+        concurrency: int,
+        progress: Callable[[int], None],
+    ) -> AddResult:
+        """Record batch after batch and write their units, windows side by side; the last window is closed."""
+        started = time.perf_counter()
+        report = IngestReport()
+
+        def take(batch: Sequence[Message], report: IngestReport) -> None:
+            self.record_messages(batch, report)
+            progress(len(batch))
+
+        if self._extractor is None:
+            for batch in batches:
+                take(batch, report)
+        else:
+            self._extract(
+                lambda extractor: extractor.extract_stream(batches, take, report, ledger, concurrency=concurrency),
+                ledger,
+            )
+        return self.result(report, ledger, started)
+
+    def flush(self, ledger: Ledger, *, concurrency: int = CONCURRENCY, with_failed: bool = False) -> AddResult:
+        """Make a window of the open turns and extract all that waits, on demand also what was given up."""
+        started = time.perf_counter()
+        report = IngestReport()
+        if self._extractor is not None:
+            self._windows.close_open()
+            self._extract(
+                lambda extractor: extractor.extract(
+                    report, ledger, concurrency=concurrency, at_once=True, with_failed=with_failed
+                ),
+                ledger,
+            )
+        return self.result(report, ledger, started)
+
+    def _extract(self, run: Callable[[Extractor], None], ledger: Ledger) -> None:
+        assert self._extractor is not None
+        try:
+            run(self._extractor)
+        finally:
+            self.book(ledger)
+
+    def book(self, ledger: Ledger) -> None:
+        """Enter in the record what an operation took."""
+        if not self._record.is_read_only:
+            self._record.accounts.add(self.number, ledger.by_stage())
+
+    def record_messages(self, messages: Sequence[Message], report: IngestReport, *, close: bool = False) -> None:
+        """Record messages, a batch at a time; without a model write their units too."""
         with self._writer:
             if len(messages) > WRITE_BATCH:  # the record checks one batch itself
                 self._record.check_messages(self.number, messages)
@@ -156,14 +270,25 @@ class Namespace:
                 self._resume()
             for start in range(0, len(messages), WRITE_BATCH):
                 batch = self._with_sessions(messages[start : start + WRITE_BATCH])
+                if self._extractor is not None:
+                    is_last = start + WRITE_BATCH >= len(messages)
+                    self._follow(self._windows.take(batch, report, close=close and is_last))
+                    continue
                 try:
-                    self._follow(ingest(batch, report, **self._parts()))
+                    self._follow(ingest(batch, report, self._scope))
                 except BaseException:
                     self._has_pending = True
                     raise
+
+    def result(self, report: IngestReport, ledger: Ledger, started: float) -> AddResult:
+        """Return what became of a call."""
         self._build_in_background()
+        outcomes = report.outcomes
+        if self._extractor is not None:
+            outcomes = self._outcomes(report)
         return AddResult(
             turn_ids=tuple(report.turn_ids),
+            outcomes=tuple(outcomes),
             unit_ids=tuple(dict.fromkeys(report.unit_ids)),
             decisions=dict(report.decisions),
             repeated=report.repeated,
@@ -171,8 +296,29 @@ class Namespace:
             dropped={reason: count for reason, count in report.dropped.items() if count},
             edges_added=report.edges_added,
             edges_evicted=report.edges_evicted,
+            windows={state: count for state, count in report.windows.items() if count},
+            refused=dict(ledger.refused()),
+            usage=dict(ledger.by_stage()),
             seconds=time.perf_counter() - started,
         )
+
+    def _outcomes(self, report: IngestReport) -> list[str]:
+        """Return how far each message of a call is on the model's way."""
+        waiting = {turn.turn_id: "open" for turn in self._windows.open_turns}
+        waiting |= {turn_id: job.state for job in self._windows.status() for turn_id in job.turn_ids}
+        turn_ids = iter(report.turn_ids)
+        at = [None if outcome == "rejected" else next(turn_ids) for outcome in report.outcomes]
+        uncited = {turn.turn_id for turn in self._record.windows.uncited(self.number, report.turn_ids)}
+        return [
+            outcome
+            if turn_id is None or outcome != "written"
+            else waiting.get(turn_id, "empty" if turn_id in uncited else "written")
+            for outcome, turn_id in zip(report.outcomes, at, strict=True)
+        ]
+
+    def windows(self) -> list[WindowStatus]:
+        """Return the windows that wait for the model, and those that it failed."""
+        return self._windows.status()
 
     def _with_sessions(self, messages: Sequence[Message]) -> list[Message]:
         """Return the messages each with a session; one that was stored before keeps the one it has."""
@@ -211,7 +357,8 @@ class Namespace:
                 has_time_word=old.has_time_word,
             )
             report = IngestReport()
-            write_drafts([draft], report, supersedes=unit_id, **self._parts())
+            vectors = embed_texts([content], self._embed)
+            commit_drafts([draft], vectors, report, self._scope, Batch(), supersedes=unit_id)
             return report.unit_ids[0]
 
     def link(self, old: int, new: int) -> None:
@@ -244,7 +391,7 @@ class Namespace:
         """Delete units with their edges; a turn goes with its last citing unit."""
         with self._writer:
             deleted = self._record.delete_units(self.number, list(unit_ids))
-            self._remove(deleted.units)
+            self._remove(deleted.units, deleted.turns)
         return ForgetResult(
             turns=len(deleted.turns),
             units=len(deleted.units),
@@ -256,10 +403,12 @@ class Namespace:
     def forget(self, where: Filter, *, dry_run: bool) -> ForgetResult:
         """Delete the turns that match and everything that is derived from them alone."""
         with self._writer:
-            turn_ids = self._record.select_turns(self.number, _by_keys(where), name_key=name_key)
-            forgotten = self._record.forget_turns(self.number, turn_ids.tolist(), dry_run=dry_run)
+            turn_ids = self._record.select_turns(self.number, _by_keys(where), name_key=name_key).tolist()
+            if not _only_the_record_selects(where):  # raw turns, of which the record knows no cues
+                turn_ids += [-unit for unit in self._engine.select(where).tolist() if unit < 0]
+            forgotten = self._record.forget_turns(self.number, turn_ids, dry_run=dry_run)
             if not dry_run:
-                self._remove(forgotten.units)
+                self._remove(forgotten.units, forgotten.turns)
         return ForgetResult(
             turns=len(forgotten.turns),
             units=len(forgotten.units),
@@ -268,8 +417,9 @@ class Namespace:
             dry_run=dry_run,
         )
 
-    def _remove(self, unit_ids: Sequence[int]) -> None:
+    def _remove(self, unit_ids: Sequence[int], turn_ids: Sequence[int]) -> None:
         self._engine.remove(unit_ids)
+        self._windows.forget(turn_ids)
         self._names.keep(self._engine.find_participant, self._engine.find_location)
         self._names.newest = self._record.newest_said_at(self.number)
 
@@ -293,7 +443,7 @@ class Namespace:
         units = self._record.units(self.number, sorted(chain))
         if unit_id not in units:
             raise _not_found(unit_id)
-        return _oldest_first(units)
+        return oldest_first(units)
 
     def recall(self, request: RecallRequest, support_threshold: float) -> Recall:
         """Return the evidence for a question."""
@@ -312,9 +462,19 @@ class Namespace:
             engine=self._engine,
             names=self._names,
             embed=self._embed_query,
-            fetch=lambda unit_ids: self._record.units(self.number, list(unit_ids)),
+            fetch=self._fetch,
             support_threshold=support_threshold,
         )
+
+    def _fetch(self, unit_ids: Iterable[int]) -> Mapping[int, MemoryUnit]:
+        """Return units by id, and raw turns, whose ids stand with a minus, in the form of units."""
+        wanted = list(unit_ids)
+        units = self._record.units(self.number, wanted)
+        turn_ids = [-unit_id for unit_id in wanted if unit_id < 0]
+        if turn_ids:
+            turns = self._record.turns(self.number, turn_ids)
+            units |= {-turn_id: as_unit(turn) for turn_id, turn in turns.items()}
+        return units
 
     def _embed_query(self, text: str) -> npt.NDArray[np.float32] | None:
         vector = to_unit_rows(self._embed([text]))[0]
@@ -338,14 +498,3 @@ def _by_keys(where: Filter) -> Filter:
 
 def _not_found(unit_id: int) -> UnitNotFoundError:
     return UnitNotFoundError(f"no unit {unit_id} in this namespace; ids come from add, search and recall")
-
-
-def _oldest_first(units: Mapping[int, MemoryUnit]) -> list[MemoryUnit]:
-    """Order a chain so that no unit stands after one that supersedes it; equals by id."""
-    left = dict(sorted(units.items()))
-    ordered: list[MemoryUnit] = []
-    while left:
-        replaced = {unit.superseded_by for unit in left.values()}
-        first = next((unit_id for unit_id in left if unit_id not in replaced), next(iter(left)))
-        ordered.append(left.pop(first))
-    return ordered

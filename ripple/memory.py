@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ripple._arguments import check_filter, check_id, check_settings
+from ripple._arguments import (
+    check_count,
+    check_filter,
+    check_id,
+    check_settings,
+    check_windows,
+)
 from ripple._asking import ask_answer, ask_recall, recall_request
-from ripple._embedding import guarded, settle_embedder
-from ripple._engine import NamespaceEngine
-from ripple._namespace import Namespace
-from ripple.errors import ConfigError, InvalidInputError, ReadOnlyError
+from ripple._extractor import CONCURRENCY, Extracting
+from ripple._opened import OpenStore
+from ripple._progress import watching
+from ripple.errors import InvalidInputError
 from ripple.models.base import Embedder, LanguageModel
-from ripple.models.budget import Budget
-from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
+from ripple.models.budget import Budget, Ledger
 from ripple.read.answer import Answer
 from ripple.read.context import Recall
-from ripple.store import Record
-from ripple.types import AddResult, Evidence, Filter, ForgetResult, MemoryUnit, StoreStats, Thresholds
-from ripple.write.messages import check_messages, check_namespace, check_text
-from ripple.write.restore import read_export, write_export
+from ripple.types import (
+    AddResult,
+    Evidence,
+    Filter,
+    ForgetResult,
+    MemoryUnit,
+    StoreStats,
+    Usage,
+    Windows,
+    WindowStatus,
+)
+from ripple.write.messages import check_messages, check_text
 
 __all__ = ["Memory"]
 
@@ -44,16 +55,9 @@ class Memory:
     'Ana: I am allergic to peanuts.'
     """
 
-    def __init__(
-        self, record: Record, embedder: Embedder, thresholds: Thresholds, llm: LanguageModel | None = None
-    ) -> None:
-        self._record = record
-        self._embedder = embedder
-        self._llm = llm
-        self._thresholds = thresholds
-        self._words = StaticEmbedder() if not isinstance(embedder, StaticEmbedder) else embedder
-        self._namespaces: dict[str, Namespace] = {}
-        self._lock = threading.Lock()
+    def __init__(self, store: OpenStore) -> None:
+        self.opened = store
+        """What the verbs work on; for the package's own use."""
 
     @classmethod
     def open(
@@ -62,6 +66,8 @@ class Memory:
         *,
         llm: LanguageModel | None = None,
         embedder: Embedder | None = None,
+        windows: Windows | None = None,
+        keep_replies: bool = False,
         read_only: bool = False,
     ) -> Memory:
         """Return the store at a directory, created when it does not exist.
@@ -71,9 +77,15 @@ class Memory:
         path : str or Path
             A directory, or ``":memory:"`` for a store that is gone when closed.
         llm : LanguageModel, optional
-            Plans recalls and answers questions; without it rules plan.
+            Makes units of windows of turns, plans recalls and answers questions; without it rules make units
+            and plan.
         embedder : Embedder, optional
             The embedded static model when not given. A store keeps to the embedder that it was created with.
+        windows : Windows, optional
+            How the model is given the turns.
+        keep_replies : bool
+            Keep the model's replies in the store, and take them when the same is asked again. Every deletion
+            in a namespace empties its replies.
         read_only : bool
             Open beside another process that writes.
 
@@ -86,13 +98,8 @@ class Memory:
         StoreError
             The path is not a store, or is damaged, or of a newer version.
         """
-        embedder = embedder if embedder is not None else StaticEmbedder()
-        record = Record.open(path, read_only=read_only)
-        try:
-            return cls(record, embedder, settle_embedder(record, embedder), llm)
-        except BaseException:
-            record.close()
-            raise
+        extracting = Extracting(llm, check_windows(windows), keep_replies)
+        return cls(OpenStore.open(path, extracting, embedder, read_only=read_only))
 
     def __enter__(self) -> Self:
         return self
@@ -100,66 +107,30 @@ class Memory:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        self.opened.close(finish=kind is None)
 
     def __reduce__(self) -> str:
         raise TypeError("a Memory cannot be pickled; open the store again by its path")
 
     def __repr__(self) -> str:
-        return f"Memory(embedder={self._embedder.name!r}, is_read_only={self._record.is_read_only})"
+        return f"Memory(embedder={self.opened.embedder.name!r}, is_read_only={self.opened.record.is_read_only})"
 
     def close(self) -> None:
-        """Wait for running writes and close the store; further calls raise StoreClosedError."""
-        with self._lock:
-            for namespace in self._namespaces.values():
-                namespace.close()
-            self._namespaces.clear()
-            self._record.close()
+        """Wait for running writes and close the store; further calls raise StoreClosedError.
+
+        Where there is a model, windows are closed and extracted first; what that fails stays pending.
+        """
+        self.opened.close(finish=True)
 
     # --- namespaces ---
 
-    def _namespace(self, name: str, *, create: bool) -> Namespace | None:
-        check_namespace(name)
-        with self._lock:
-            number = self._record.namespace(name, create=create)
-            if number is None:
-                return None
-            namespace = self._namespaces.get(name)
-            if namespace is None:
-                engine = NamespaceEngine(
-                    self._embedder.dimension,
-                    self._thresholds,
-                    self._words.native,
-                    is_static=isinstance(self._embedder, StaticEmbedder),
-                    is_english=isinstance(self._embedder, (StaticEmbedder, MiniLMEmbedder)),
-                )
-                namespace = Namespace(
-                    self._record,
-                    number,
-                    engine,
-                    guarded(self._embedder),
-                    is_read_only=self._record.is_read_only,
-                )
-                self._namespaces[name] = namespace
-            return namespace
-
-    def _existing(self, name: str) -> Namespace:
-        namespace = self._namespace(name, create=False)
-        if namespace is None:
-            raise InvalidInputError(f"no namespace {name!r}; namespaces() lists those that exist")
-        return namespace
-
     def namespaces(self) -> list[str]:
         """Return the names of all namespaces, sorted."""
-        return sorted(info.name for info in self._record.namespaces())
+        return sorted(info.name for info in self.opened.record.namespaces())
 
     def delete_namespace(self, namespace: str) -> ForgetResult:
         """Delete a namespace with all that it holds."""
-        self._existing(namespace)
-        with self._lock:
-            self._namespaces.pop(namespace).close()
-            deleted = self._record.delete_namespace(namespace)
-        return ForgetResult(turns=deleted.turns, units=deleted.units, edges=deleted.edges, pending=deleted.pending)
+        return self.opened.delete_namespace(namespace)
 
     # --- writing ---
 
@@ -168,6 +139,8 @@ class Memory:
         messages: str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]],
         *,
         namespace: str = "default",
+        wait: bool | None = None,
+        budget: Budget | None = None,
     ) -> AddResult:
         """Record messages and return what became of each.
 
@@ -181,6 +154,12 @@ class Memory:
             join a session that was named.
         namespace : str
             Memories of different namespaces never meet.
+        wait : bool, optional
+            With a model. None: windows that are full become units before the call returns, the other turns
+            wait for more and are found as they are. True: the turns are made a window whatever their number.
+            False: return when the turns are durable; the model works in the background.
+        budget : Budget, optional
+            What the model may take; a strict one raises BudgetExceededError when it is spent.
 
         Raises
         ------
@@ -189,17 +168,54 @@ class Memory:
 
         Notes
         -----
-        Durable when it returns: the raw turns are committed before anything is derived from them.
+        Durable when it returns: the raw turns are committed before anything is derived from them, and no
+        failure of a model loses one.
         """
         checked = check_messages(messages)
-        found = self._writable(namespace, create=True)
-        return found.add(checked)
+        return self.opened.writable(namespace, create=True).add(checked, Ledger(budget), wait=wait)
 
-    def _writable(self, name: str, *, create: bool = False) -> Namespace:
-        if self._record.is_read_only:
-            raise ReadOnlyError("the store was opened with read_only=True; open it without to write")
-        found = self._namespace(name, create=create)
-        return found if found is not None else self._existing(name)
+    def add_many(
+        self,
+        sessions: Iterable[Sequence[str | Mapping[str, Any]]],
+        *,
+        namespace: str = "default",
+        concurrency: int = CONCURRENCY,
+        progress: bool | Callable[[int], None] = False,
+        budget: Budget | None = None,
+    ) -> AddResult:
+        """Record many lists of messages, read as there is room, and return what became of all together.
+
+        Parameters
+        ----------
+        concurrency : int, 1 to 64
+            Windows that the model reads side by side; they are applied in the order of their turns.
+        progress : bool or callable
+            True draws a bar on stderr; a callable is told how many more messages are recorded.
+
+        Notes
+        -----
+        Other parameters as in ``add``; a list that cannot be taken raises, and those before it stay.
+        """
+        check_count(concurrency, "concurrency", 64)
+        found = self.opened.writable(namespace, create=True)
+        with watching(progress) as told:
+            batches = (check_messages(session) for session in sessions)
+            return found.add_many(batches, Ledger(budget), concurrency=concurrency, progress=told)
+
+    def pending(self, *, namespace: str = "default") -> list[WindowStatus]:
+        """Return the windows that wait for the model, and those that it failed."""
+        return self.opened.existing(namespace).windows()
+
+    def retry(
+        self, *, namespace: str = "default", budget: Budget | None = None, concurrency: int = CONCURRENCY
+    ) -> AddResult:
+        """Extract again all that is pending or was given up; the model's units replace those of rules."""
+        check_count(concurrency, "concurrency", 64)
+        return self.opened.writable(namespace).flush(Ledger(budget), concurrency=concurrency, with_failed=True)
+
+    def usage(self, *, namespace: str | None = None) -> dict[str, Usage]:
+        """Return what model calls took so far, by stage, in one namespace or the whole store."""
+        return self.opened.record.accounts.usage(None if namespace is None else self.opened.existing(namespace).number)
 
     def update(self, unit_id: int, text: str, *, namespace: str = "default") -> int:
         """Write new words for a unit and return the id of the unit that now stands for it.
@@ -207,15 +223,15 @@ class Memory:
         The old unit stays, superseded by the new one; both cite the same turns.
         """
         text = check_text(text, "text")
-        return self._writable(namespace).update(check_id(unit_id), text)
+        return self.opened.writable(namespace).update(check_id(unit_id), text)
 
     def link(self, old: int, new: int, *, namespace: str = "default") -> None:
         """Record that unit ``new`` supersedes unit ``old``."""
-        self._writable(namespace).link(check_id(old), check_id(new))
+        self.opened.writable(namespace).link(check_id(old), check_id(new))
 
     def delete(self, unit_id: int, *, namespace: str = "default") -> ForgetResult:
         """Delete a unit with its edges; a turn goes with its last citing unit, else the result names it."""
-        return self._writable(namespace).delete([check_id(unit_id)])
+        return self.opened.writable(namespace).delete([check_id(unit_id)])
 
     def forget(self, filter: Filter, *, namespace: str = "default", dry_run: bool = False) -> ForgetResult:
         """Delete the turns that match a filter and everything derived from them alone.
@@ -224,7 +240,7 @@ class Memory:
         """
         if check_filter(filter) in (None, Filter()):
             raise InvalidInputError("the filter is empty; use delete_namespace to delete everything")
-        return self._writable(namespace).forget(filter, dry_run=dry_run)
+        return self.opened.writable(namespace).forget(filter, dry_run=dry_run)
 
     # --- reading ---
 
@@ -312,8 +328,8 @@ class Memory:
             planner=planner,
             rounds=rounds,
         )
-        found = self._namespace(namespace, create=False)
-        return ask_recall(found, request, self._llm, timeout=timeout, budget=budget)
+        found = self.opened.namespace(namespace, create=False)
+        return ask_recall(found, request, self.opened.extracting.llm, timeout=timeout, budget=budget)
 
     def answer(
         self,
@@ -363,8 +379,10 @@ class Memory:
             planner=planner,
             rounds=rounds,
         )
-        found = self._namespace(namespace, create=False)
-        return ask_answer(found, request, self._llm, max_tokens=max_tokens, timeout=timeout, budget=budget)
+        found = self.opened.namespace(namespace, create=False)
+        return ask_answer(
+            found, request, self.opened.extracting.llm, max_tokens=max_tokens, timeout=timeout, budget=budget
+        )
 
     def search(
         self,
@@ -393,37 +411,26 @@ class Memory:
 
     def get(self, unit_id: int, *, namespace: str = "default") -> MemoryUnit:
         """Return a unit with its sources; raises UnitNotFoundError."""
-        return self._existing(namespace).unit(check_id(unit_id))
+        return self.opened.existing(namespace).unit(check_id(unit_id))
 
     def get_all(self, *, namespace: str = "default") -> Iterator[MemoryUnit]:
         """Yield all units of a namespace, oldest id first."""
-        found = self._namespace(namespace, create=False)
-        return iter(()) if found is None else self._record.all_units(found.number)
+        found = self.opened.namespace(namespace, create=False)
+        return iter(()) if found is None else self.opened.record.all_units(found.number)
 
     def history(self, unit_id: int, *, namespace: str = "default") -> list[MemoryUnit]:
         """Return the chain of state that a unit stands in, oldest first."""
-        return self._existing(namespace).history(check_id(unit_id))
+        return self.opened.existing(namespace).history(check_id(unit_id))
 
     # --- care ---
 
     def stats(self, *, namespace: str | None = None) -> StoreStats:
         """Return counts of one namespace, or of the whole store."""
-        number = None if namespace is None else self._existing(namespace).number
-        counts = self._record.stats(number)
-        return StoreStats(
-            units=counts.units,
-            turns=counts.turns,
-            vectors=counts.vectors,
-            edges=dict(counts.edges),
-            windows=dict(counts.windows),
-            file_bytes=counts.file_bytes,
-            embedder=self._embedder.name,
-            thresholds=self._thresholds,
-        )
+        return self.opened.stats(namespace)
 
     def verify(self, *, deep: bool = False) -> list[str]:
         """Return what is wrong with the store, in words without any stored text; empty when all is well."""
-        return self._record.verify(deep=deep)
+        return self.opened.record.verify(deep=deep)
 
     def export(self, *, namespace: str = "default") -> Iterator[dict[str, Any]]:
         """Yield a namespace as JSON-ready rows that ``restore`` takes back.
@@ -431,15 +438,7 @@ class Memory:
         First the namespace with the embedder's name and dimension, then turns, units with their vectors, and
         edges, last a row of type ``"end"`` with how many there were.
         """
-        rows = self._record.export(self._existing(namespace).number)
-        counts = {"turn": 0, "unit": 0, "edge": 0}
-        for row in rows:
-            if row["type"] == "namespace":
-                yield {**row, "embedder": self._embedder.name, "dimension": self._embedder.dimension}
-                continue
-            counts[row["type"]] += 1
-            yield row
-        yield {"type": "end", **{f"{kind}s": count for kind, count in counts.items()}}
+        return self.opened.export(namespace)
 
     def restore(self, rows: Iterable[Mapping[str, Any]], *, namespace: str | None = None) -> AddResult:
         """Write what ``export`` gave into a new namespace, and return the ids.
@@ -460,26 +459,18 @@ class Memory:
         ConfigError
             The vectors are of another embedder than the store's.
         """
-        started = time.perf_counter()
-        if self._record.is_read_only:
-            raise ReadOnlyError("the store was opened with read_only=True; open it without to write")
-        found = read_export(rows)
-        if (found.embedder, found.dimension) != (self._embedder.name, self._embedder.dimension):
-            raise ConfigError(
-                f"the export has vectors of the embedder {found.embedder!r} with dimension {found.dimension},"
-                f" the store {self._embedder.name!r} with {self._embedder.dimension}; restore it with the former"
-            )
-        name = check_namespace(found.name if namespace is None else namespace)
-        # To the record alone; the engine is filled from it when the namespace is first used.
-        turn_ids = write_export(found, self._record, name)
-        return AddResult(
-            turn_ids=turn_ids,
-            unit_ids=tuple(found.drafts),
-            decisions={"add": len(found.drafts)},
-            edges_added=len(found.edges),
-            seconds=time.perf_counter() - started,
-        )
+        return self.opened.restore(rows, namespace)
 
-    def flush(self) -> None:
-        """Write the log back into the store's file; what was acknowledged is durable without it."""
-        self._record.checkpoint()
+    def flush(self, *, namespace: str | None = None, budget: Budget | None = None) -> dict[str, AddResult]:
+        """Make units of all turns that wait for the model, in one namespace or all, and write the log back.
+
+        Returns what became of them by namespace; nothing without a model. What was acknowledged is durable
+        without it.
+        """
+        results = {}
+        if self.opened.extracting.llm is not None:
+            ledger = Ledger(budget)
+            for name in self.namespaces() if namespace is None else [namespace]:
+                results[name] = self.opened.writable(name).flush(ledger)
+        self.opened.record.checkpoint()
+        return results

@@ -28,6 +28,8 @@ __all__ = [
     "Turn",
     "UnitDraft",
     "Usage",
+    "WindowStatus",
+    "Windows",
 ]
 
 
@@ -208,8 +210,9 @@ class RecallPlan:
 class Evidence:
     """One recalled memory with the way it was found and the turns it came from.
 
-    ``score`` is the sum of ``parts``. ``hop`` is the distance from an anchor in edges (0: not by expansion),
-    ``via`` the unit ids and edge kinds walked from the anchor.
+    ``kind`` is ``unit``, or ``turn`` for a raw turn that no unit has been made of yet: its ``unit_id`` is the
+    turn's with a minus. ``score`` is the sum of ``parts``. ``hop`` is the distance from an anchor in edges (0:
+    not by expansion), ``via`` the unit ids and edge kinds walked from the anchor.
     """
 
     kind: str
@@ -297,14 +300,83 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Windows:
+    """How a language model is given a namespace's stream of turns.
+
+    Attributes
+    ----------
+    turns : int
+        Turns of a window, those shown from the window before among them.
+    overlap : int
+        Turns of the window before that are shown again, to understand the others by.
+    across_sessions : bool
+        Whether a window goes on across the end of a session or a gap.
+    gap_seconds : int
+        A longer silence ends a window.
+    attempts : int
+        Failures after which a window is given up: it stays listed as failed.
+    fallback : bool
+        Whether a window that was given up gets the units that rules find.
+    """
+
+    turns: int = 20
+    overlap: int = 2
+    across_sessions: bool = False
+    gap_seconds: int = 3_600
+    attempts: int = 3
+    fallback: bool = True
+
+    @classmethod
+    def locomo(cls) -> Windows:
+        """Return RippleMem's setting for LoCoMo: 40 turns, 2 of them shown again, across sessions."""
+        return cls(turns=40, overlap=2, across_sessions=True)
+
+    @classmethod
+    def longmemeval(cls) -> Windows:
+        """Return RippleMem's setting for LongMemEval: 10 turns, none shown again."""
+        return cls(turns=10, overlap=0)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowStatus:
+    """A window that has not become units by a language model: ``state`` is ``pending`` or ``failed``.
+
+    ``reason`` is that of the last failure in one word, empty before the first.
+    """
+
+    window_id: int
+    state: str
+    turn_ids: tuple[int, ...]
+    attempts: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AddResult:
     """What became of each message of a call.
 
-    ``unit_ids`` are the units that now cite the messages of the call, in order; ``decisions`` counts adds,
-    merges and links; ``dropped`` counts what was left out or left empty, by reason.
+    Attributes
+    ----------
+    turn_ids : tuple of int
+        The turns of the messages, in order, those of rejected ones left out.
+    outcomes : tuple of str
+        Beside the messages: ``written`` (units cite it), ``empty`` (nothing in it to remember), ``open`` (in
+        no window yet), ``pending`` or ``failed`` (its window waits or was given up), ``repeated``,
+        ``rejected``. Whatever is not rejected is in the record.
+    unit_ids : tuple of int
+        The units that now cite the messages, in order.
+    decisions, dropped : mapping of str to int
+        Adds, merges and links; what was left out or left empty, by reason.
+    windows : mapping of str to int
+        Windows of a language model that the call finished, by state.
+    refused : mapping of str to int
+        Model calls that the budget had no room for, by limit.
+    usage : mapping of str to Usage
+        What model calls took, by stage.
     """
 
     turn_ids: tuple[int, ...] = ()
+    outcomes: tuple[str, ...] = ()
     unit_ids: tuple[int, ...] = ()
     decisions: Mapping[str, int] = field(default_factory=dict)
     repeated: int = 0
@@ -312,6 +384,9 @@ class AddResult:
     dropped: Mapping[str, int] = field(default_factory=dict)
     edges_added: int = 0
     edges_evicted: int = 0
+    windows: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    usage: Mapping[str, Usage] = field(default_factory=dict)
     seconds: float = 0.0
 
 

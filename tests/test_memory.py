@@ -505,7 +505,7 @@ def test_update_supersedes_and_both_stay_findable(memory: Memory) -> None:
 def test_update_is_one_change(open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
     memory = open_store()
     memory.add([said("The meeting is at two o'clock.", NOON)])
-    before = memory._record.sequence
+    before = memory.opened.record.sequence
 
     def lose(*_: object) -> None:
         raise KeyboardInterrupt
@@ -517,7 +517,7 @@ def test_update_is_one_change(open_store: OpenStore, monkeypatch: pytest.MonkeyP
     assert (memory.get(1).status, texts(memory)) == ("current", ["Ana: The meeting is at two o'clock."])
     assert ids(memory.search("When is the meeting?")) == {1}
     new = memory.update(1, "The meeting is at four o'clock.")
-    assert memory._record.sequence == before + 1
+    assert memory.opened.record.sequence == before + 1
     assert memory.get(1).superseded_by == new
     assert ids(memory.search("When is the meeting?", include_superseded=False)) == {new}
     edges = memory.stats().edges

@@ -42,7 +42,7 @@ from ripple.errors import (
     StoreVersionError,
 )
 from ripple.store import Batch, Links, Record, WindowState
-from ripple.types import EdgeKind, Filter
+from ripple.types import EdgeKind, Filter, Usage
 
 
 def answers(record: Record) -> list[Any]:
@@ -139,6 +139,8 @@ def test_another_program_can_check_every_row_by_the_written_format(tmp_path):
     fill(record, namespace, 6)
     record.add_turns(namespace, [message("é", metadata={"a": [1]}, said_at=None)])
     record.delete_units(namespace, [2])
+    record.accounts.add(namespace, {"answer": Usage(1, 900, 20, 0.5, 0.001), "planner": Usage(2, 10, 5)})
+    record.accounts.replies(namespace).put(bytes(32), '{"text": "é"}')
     record.close()
     connection = sqlite3.connect(f"file:{tmp_path}/a/ripple.db?mode=ro", uri=True)
     assert connection.execute("PRAGMA user_version").fetchone() == (1,)
@@ -154,7 +156,7 @@ def test_another_program_can_check_every_row_by_the_written_format(tmp_path):
                 if kind == "INTEGER":
                     numbers += struct.pack("<q", -(2**63) if value is None else value)
                 elif kind == "REAL":
-                    numbers += struct.pack("<d", value)
+                    numbers += struct.pack("<d", -(2.0**63) if value is None else value)
                 else:
                     lengths += struct.pack("<q", -1 if value is None else len(value))
                     contents += value.encode() if kind == "TEXT" and value else value or b""

@@ -1,7 +1,7 @@
 """Checksums of rows: SQLite does not notice bit rot, so each row carries its own.
 
 Every table has its INTEGER columns first, then REAL, TEXT and BLOB, and the checksum at the end. The checksum
-is the CRC-32 of: each INTEGER as int64 (NULL as -2^63), each REAL as binary64, then for each TEXT its length
+is the CRC-32 of: each INTEGER as int64 and each REAL as binary64 (NULL as -2^63), then for each TEXT its length
 in code points and for each BLOB its length in bytes as int64 (NULL as -1), all little-endian, then the UTF-8
 of the texts and the bytes of the blobs, in the order of the columns.
 """

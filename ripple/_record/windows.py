@@ -62,10 +62,11 @@ class WindowTable:
         bounds = id_range(namespace)
         return self._turns(_TURNS_BEHIND_WINDOWS, (*bounds, *bounds))
 
-    def turns_before(self, namespace: int, turn_id: int, count: int) -> list[Turn]:
-        """Return the last ``count`` turns with a smaller id, by id up."""
-        first, _ = id_range(namespace)
-        return self._turns(_TURNS_BEFORE, (first, (first | turn_id) - 1, count))[::-1]
+    def turns_before(self, namespace: int, turn_id: int | None, count: int) -> list[Turn]:
+        """Return the last ``count`` turns with a smaller id, of all when none is given, by id up."""
+        first, last = id_range(namespace)
+        end = last if turn_id is None else (first | turn_id) - 1
+        return self._turns(_TURNS_BEFORE, (first, end, count))[::-1]
 
     def uncited(self, namespace: int, turn_ids: Iterable[int]) -> list[Turn]:
         """Return those of the turns that no unit cites, by id up."""

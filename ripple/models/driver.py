@@ -8,7 +8,7 @@ import json
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Generator, Iterable, Iterator
+from collections.abc import AsyncIterator, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -157,7 +157,7 @@ def run_many(
     ledger: Ledger | None = None,
     timeout: float | None = None,
     cache: ReplyCache | None = None,
-) -> Iterator[Outcome[Result]]:
+) -> Generator[Outcome[Result], None, None]:
     """Yield the outcome of each steps in their order, several running at a time.
 
     ``many`` is read as there is room for it, in the caller's thread, so it may be long. An error of one

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 
 from ripple._arguments import check_count
 from ripple.config import TOKENS_MAX
-from ripple.models.budget import Usage
 from ripple.models.tokens import count_tokens
-from ripple.types import Cues, Evidence, RecallPlan, TimeInterval
+from ripple.types import Cues, Evidence, RecallPlan, TimeInterval, Usage
 
 __all__ = ["Reached", "Recall", "RecallTrace", "count_tokens"]
 

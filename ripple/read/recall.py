@@ -299,7 +299,7 @@ def _evidence(found: RecallArrays, units: Mapping[int, MemoryUnit]) -> Iterable[
             reached = edges[unit_id]
             via = ((reached.parent, EdgeKind(reached.kind).name.lower()),)
         yield Evidence(
-            kind="unit",
+            kind="unit" if unit_id > 0 else "turn",
             unit_id=unit_id,
             text=unit.text,
             score=score,

@@ -28,9 +28,9 @@ from ripple.types import Turn, UnitDraft
 
 __all__ = ["extract_rules"]
 
-_LONG = 2_000
+_LONG = 16_000
 """Characters of a turn above which it makes several units."""
-_PIECE = 1_000
+_PIECE = 8_000
 """Characters of a unit made from a part of a long turn, at most."""
 _MAX_NAMES = 64
 _MAX_PLACE = 128

@@ -16,15 +16,21 @@ from ripple._engine import NamespaceEngine
 from ripple.config import REPEAT_WINDOW
 from ripple.language.known import NamesInUse
 from ripple.language.names import name_key
-from ripple.store import Batch, Links, Record, StoredUnit
+from ripple.store import Batch, Links, Record, StoredUnit, TurnsAdded
 from ripple.types import Message, Turn, UnitDraft
 from ripple.write.extraction import extract_rules
 
 __all__ = [
+    "EmbedTexts",
+    "FloatArray",
     "IngestReport",
+    "Scope",
+    "commit_drafts",
     "embed_texts",
     "ingest",
     "links_of",
+    "new_turns",
+    "record_turns",
     "stored_unit",
     "to_unit_rows",
     "write_drafts",
@@ -42,6 +48,7 @@ class IngestReport:
     """What a write did so far; becomes the caller's AddResult."""
 
     turn_ids: list[int] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
     unit_ids: list[int] = field(default_factory=list)
     decisions: Counter[str] = field(default_factory=Counter)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -49,114 +56,126 @@ class IngestReport:
     rejected: int = 0
     edges_added: int = 0
     edges_evicted: int = 0
+    windows: Counter[str] = field(default_factory=Counter)
+    problems: Counter[str] = field(default_factory=Counter)
 
 
-def ingest(
-    messages: Sequence[Message],
-    report: IngestReport,
-    *,
-    record: Record,
-    namespace: int,
-    engine: NamespaceEngine,
-    embed: EmbedTexts,
-    names: NamesInUse,
-) -> list[Turn]:
-    """Write one batch of messages of one namespace and return its new turns; the caller holds its writer lock.
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where a write goes: one namespace of a record, its engine, embedder and names."""
 
-    The raw turns are committed first, so that nothing later can lose them.
-    """
-    added = record.add_turns(namespace, messages)
+    record: Record
+    namespace: int
+    engine: NamespaceEngine
+    embed: EmbedTexts
+    names: NamesInUse
+
+
+def record_turns(messages: Sequence[Message], report: IngestReport, scope: Scope, *, with_windows: bool) -> TurnsAdded:
+    """Commit the raw turns of messages, so that nothing later can lose them; note in the report what is known."""
+    added = scope.record.add_turns(scope.namespace, messages, with_windows=with_windows)
     repeated, rejected = set(added.repeated), set(added.rejected)
     report.repeated += len(repeated)
     report.rejected += len(rejected)
     report.turn_ids.extend(turn.turn_id for turn in added.turns if turn is not None)
+    for place, turn in enumerate(added.turns):
+        is_old = place in repeated or turn is None
+        report.outcomes.append("repeated" if turn is not None and is_old else "rejected" if is_old else "written")
     for message in messages:
         report.dropped.update(message.flags)
-    fresh = [turn for index, turn in enumerate(added.turns) if turn is not None and index not in repeated]
-    write_turns(
-        fresh,
-        report,
-        record=record,
-        namespace=namespace,
-        engine=engine,
-        embed=embed,
-        names=names,
-        windows=[window.window_id for window in added.windows],
-    )
+    return added
+
+
+def new_turns(added: TurnsAdded) -> list[Turn]:
+    """Return the turns that a call brought."""
+    repeated = set(added.repeated)
+    return [turn for place, turn in enumerate(added.turns) if turn is not None and place not in repeated]
+
+
+def ingest(messages: Sequence[Message], report: IngestReport, scope: Scope) -> list[Turn]:
+    """Write one batch of messages by rules and return its new turns; the caller holds the writer's lock."""
+    first = len(report.outcomes)
+    added = record_turns(messages, report, scope, with_windows=True)
+    fresh = new_turns(added)
+    empty = write_turns(fresh, report, scope, windows=[window.window_id for window in added.windows])
+    for place, turn in enumerate(added.turns, first):
+        if turn is not None and turn.turn_id in empty and report.outcomes[place] == "written":
+            report.outcomes[place] = "empty"
     return fresh
 
 
 def write_turns(
-    turns: Sequence[Turn],
-    report: IngestReport,
-    *,
-    record: Record,
-    namespace: int,
-    engine: NamespaceEngine,
-    embed: EmbedTexts,
-    names: NamesInUse,
-    windows: Sequence[int],
-) -> None:
-    """Extract, decide and commit recorded turns whose windows are pending."""
-    drafts = extract_rules(turns, names.participants.resolve)
+    turns: Sequence[Turn], report: IngestReport, scope: Scope, *, windows: Sequence[int], failure: str = ""
+) -> set[int]:
+    """Extract by rules, decide and commit recorded turns whose windows wait; return the turns without a unit.
+
+    With a ``failure`` the units stand in for an extraction that failed for that reason.
+    """
+    drafts = extract_rules(turns, scope.names.participants.resolve)
     cited = {turn_id for draft in drafts for turn_id in draft.turn_ids}
-    report.dropped["empty"] += sum(turn.turn_id not in cited for turn in turns)
-    fresh, merges = _unite_repeats(drafts, record, namespace)
-    report.decisions["merge"] += len(merges)
-    report.unit_ids.extend(unit_id for unit_id, _ in merges)
-    write_drafts(
-        fresh,
-        report,
-        record=record,
-        namespace=namespace,
-        engine=engine,
-        embed=embed,
-        names=names,
-        windows=windows,
-        merges=merges,
-    )
+    empty = {turn.turn_id for turn in turns} - cited
+    report.dropped["empty"] += len(empty)
+    write_drafts(drafts, report, scope, windows=windows, failure=failure)
+    return empty
 
 
 def write_drafts(
     drafts: Sequence[UnitDraft],
     report: IngestReport,
+    scope: Scope,
     *,
-    record: Record,
-    namespace: int,
-    engine: NamespaceEngine,
-    embed: EmbedTexts,
-    names: NamesInUse,
+    vectors: FloatArray | None = None,
     windows: Sequence[int] = (),
-    merges: Sequence[tuple[int, int]] = (),
+    prompt_version: str = "",
+    failure: str = "",
+) -> None:
+    """Unite repeats and commit the rest; ``vectors`` (len(drafts), dimension) are made here when not given."""
+    fresh, kept, merges = _unite_repeats(drafts, scope.record, scope.namespace)
+    report.decisions["merge"] += len(merges)
+    report.unit_ids.extend(unit_id for unit_id, _ in merges)
+    rows = embed_texts([draft.content for draft in fresh], scope.embed) if vectors is None else vectors[kept]
+    batch = Batch(new_sources=list(merges), windows_done=list(windows), prompt_version=prompt_version, failure=failure)
+    commit_drafts(fresh, rows, report, scope, batch)
+
+
+def commit_drafts(
+    drafts: Sequence[UnitDraft],
+    vectors: FloatArray,
+    report: IngestReport,
+    scope: Scope,
+    batch: Batch,
+    *,
     supersedes: int | None = None,
 ) -> None:
-    """Embed, stage, commit and reveal units; nothing of them is seen when any step fails.
+    """Stage, commit and reveal units; nothing of them is seen when any step fails.
 
-    ``supersedes`` is the stored unit that the first of them replaces.
+    ``batch`` holds what else belongs to the transaction; ``supersedes`` is the stored unit that the first of
+    the drafts replaces.
     """
-    vectors = embed_texts([draft.content for draft in drafts], embed, report)
-    unit_ids = record.reserve_unit_ids(namespace, len(drafts))
+    record, engine = scope.record, scope.engine
+    unit_ids = record.reserve_unit_ids(scope.namespace, len(drafts))
     ids = np.arange(unit_ids.start, unit_ids.stop, dtype=np.int64)
     try:
         added, evicted = engine.stage(ids, drafts, vectors)
         if supersedes is not None:
             added, evicted = engine.stage_link(supersedes, unit_ids[0])
+        units = [stored_unit(unit_id, draft) for unit_id, draft in zip(unit_ids, drafts, strict=True)]
         record.apply(
-            namespace,
-            Batch(
-                units=[stored_unit(unit_id, draft) for unit_id, draft in zip(unit_ids, drafts, strict=True)],
+            scope.namespace,
+            replace(
+                batch,
+                units=units,
                 vectors=vectors,
-                new_sources=list(merges),
                 edges_added=links_of(added),
                 edges_evicted=links_of(evicted),
-                windows_done=list(windows),
             ),
         )
     except BaseException:
         engine.discard()
         raise
     engine.reveal()
-    names.learn(drafts)
+    scope.names.learn(drafts)
+    report.dropped["vector"] += int(np.isnan(vectors[:, 0]).sum()) if len(vectors) else 0
     report.decisions["add"] += len(drafts)
     report.unit_ids.extend(unit_ids)
     report.edges_added += len(added)
@@ -179,11 +198,9 @@ def links_of(edges: EdgeArrays) -> Links:
     return Links(edges.src, edges.dst, edges.kind, edges.weight)
 
 
-def embed_texts(texts: Sequence[str], embed: EmbedTexts, report: IngestReport) -> FloatArray:
+def embed_texts(texts: Sequence[str], embed: EmbedTexts) -> FloatArray:
     """Return unit-length vectors; a row of NaN where the embedder gave none that can be used."""
-    vectors = to_unit_rows(embed(texts))
-    report.dropped["vector"] += int(np.isnan(vectors[:, 0]).sum())
-    return vectors
+    return to_unit_rows(embed(texts))
 
 
 def to_unit_rows(vectors: FloatArray) -> FloatArray:
@@ -209,14 +226,15 @@ def _digest(draft: UnitDraft) -> bytes:
 
 def _unite_repeats(
     drafts: Sequence[UnitDraft], record: Record, namespace: int
-) -> tuple[list[UnitDraft], list[tuple[int, int]]]:
-    """Return the drafts that are new, repeats inside the call united, and (unit, turn) for stored ones."""
+) -> tuple[list[UnitDraft], list[int], list[tuple[int, int]]]:
+    """Return the drafts that are new, repeats inside the call united, their places, and (unit, turn) for others."""
     digests = [_digest(draft) for draft in drafts]
     stored = record.units_by_digest(namespace, digests)
     fresh: list[UnitDraft] = []
+    kept: list[int] = []
     place: dict[bytes, int] = {}
     merges: list[tuple[int, int]] = []
-    for draft, digest in zip(drafts, digests, strict=True):
+    for at, (draft, digest) in enumerate(zip(drafts, digests, strict=True)):
         known = next(
             (unit_id for unit_id, said_at in stored.get(digest, ()) if _is_repeat(draft, draft.said_at, said_at)),
             None,
@@ -230,7 +248,8 @@ def _unite_repeats(
             continue
         place[digest] = len(fresh)
         fresh.append(draft)
-    return fresh, list(dict.fromkeys(merges))
+        kept.append(at)
+    return fresh, kept, list(dict.fromkeys(merges))
 
 
 def _seconds_or_none(moment: datetime | None) -> int | None:

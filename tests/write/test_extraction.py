@@ -118,10 +118,10 @@ def test_relative_date_without_timestamp_stays_open() -> None:
 
 
 def test_long_turn_makes_several_units_that_cite_it() -> None:
-    text = " ".join(f"Sentence number {n} says a little." for n in range(120))
+    text = " ".join(f"Sentence number {n} says a little." for n in range(600))
     drafts = extract_rules([Turn(3, text, "assistant", SAID)])
     assert len(drafts) > 1
-    assert all(draft.turn_ids == (3,) and len(draft.content) <= 1_000 for draft in drafts)
+    assert all(draft.turn_ids == (3,) and len(draft.content) <= 8_000 for draft in drafts)
     assert " ".join(draft.content for draft in drafts) == text
 
 

@@ -149,7 +149,7 @@ def test_what_export_never_wrote_is_refused_whole(memory, rows, broken):
 
 def test_a_restore_that_ends_half_way_leaves_no_namespace(tmp_path, rows, monkeypatch):
     with Memory.open(tmp_path / "store") as memory:
-        kept = memory._record
+        kept = memory.opened.record
         before = kept.sequence
         with monkeypatch.context() as patch:
             patch.setattr(writing, "insert_batch", interrupt)
