@@ -350,7 +350,7 @@ def broken(rng: random.Random) -> Callable[[ModelRequest, float], ModelReply]:
     return reply
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(10))
 def test_random_failures_lose_no_turn(seed: int, failures: int) -> None:
     rng = random.Random(seed)
     model = ScriptedModel(broken(rng))
@@ -382,5 +382,5 @@ def test_random_failures_lose_no_turn(seed: int, failures: int) -> None:
 
 @pytest.fixture
 def failures() -> int:
-    """Model calls of one seed; 20 seeds make the 1,000 of the short form."""
-    return 50
+    """Model calls of one seed; 10 seeds make the 1,000 of the short form."""
+    return 100

@@ -117,7 +117,7 @@ struct RecallOptions {
   std::uint32_t top_k = 30;
   std::uint32_t first =
       0;  // units of first recall that stay whatever expansion finds; 0: all but the last fifth, 2 at most
-  std::uint32_t pool = 100;  // units taken from each view
+  std::uint32_t pool = 150;  // units taken from each view, half as many by cues
   std::uint8_t views = kAllViews;
   std::uint8_t edge_kinds = 0b11111;  // kinds that expansion may walk
   Expansion expansion = Expansion::Targeted;
