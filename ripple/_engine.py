@@ -31,6 +31,7 @@ from ripple._columns import (
     to_seconds,
 )
 from ripple._engine_options import OpenRecall, recall_options, way_names
+from ripple._row_ids import RowIds
 from ripple.types import Cues, EdgeKind, Filter, SupportTarget, Thresholds, UnitDraft
 
 __all__ = [
@@ -98,38 +99,17 @@ class NamespaceEngine:
         self._thresholds = thresholds
         self._core = _core.Engine(options, words) if words is not None else _core.Engine(options)
         self._is_static = is_static
-        self._unit_ids = np.empty(0, np.int64)  # by row; rows and ids rise together, a raw turn repeats the last
-        self._turn_ids = np.empty(0, np.int64)  # by row; 0 for a unit
-        self._turn_rows: dict[int, int] = {}  # of the raw turns that are shown
-        self._rows = 0
+        self._row_ids = RowIds()
         self._dimension = dimension
         self._sessions: dict[str, int] = {}
 
     # --- identity ---
 
-    def _remember(self, unit_ids: IdArray) -> None:
-        wanted = self._rows + len(unit_ids)
-        if wanted > len(self._unit_ids):
-            self._unit_ids, self._turn_ids = (
-                np.concatenate([ids[: self._rows], np.zeros(max(wanted, 1024), np.int64)])
-                for ids in (self._unit_ids, self._turn_ids)
-            )
-        self._unit_ids[self._rows : wanted] = unit_ids
-        self._rows = wanted
-
     def _ids(self, rows: RowArray) -> IdArray:
-        places = rows.astype(np.int64)
-        turns = self._turn_ids[places]
-        ids: IdArray = np.where(turns > 0, -turns, self._unit_ids[places])
-        return ids
+        return self._row_ids.ids(rows)
 
     def _rows_of(self, unit_ids: Iterable[int]) -> RowArray:
-        """Return the rows of those units that are here, in ascending order of unit."""
-        wanted = np.unique(np.fromiter(unit_ids, np.int64))
-        known = self._unit_ids[: self._rows]
-        at = np.searchsorted(known, wanted)
-        at = at[(at < self._rows) & (known[np.minimum(at, self._rows - 1)] == wanted)] if self._rows else at[:0]
-        return at.astype(np.uint32)
+        return self._row_ids.rows(unit_ids)
 
     def _session(self, name: str) -> int:
         return self._sessions.setdefault(name, len(self._sessions))
@@ -198,7 +178,7 @@ class NamespaceEngine:
         unit has none.
         """
         _, added, evicted = self._core.stage(self._batch(UnitColumns.of(drafts), vectors))
-        self._remember(unit_ids)
+        self._row_ids.add_units(unit_ids)
         return self._edges(added), self._edges(evicted)
 
     def stage_link(self, old: int, new: int) -> tuple[EdgeArrays, EdgeArrays]:
@@ -217,18 +197,14 @@ class NamespaceEngine:
         """
         if not turn_ids:
             return
-        first = self._rows
         vectors = np.full((len(turn_ids), self._dimension), np.nan, np.float32)
         self._core.stage(self._batch(UnitColumns.of(drafts), vectors, IS_TURN))
-        self._remember(np.full(len(turn_ids), self._unit_ids[first - 1] if first else 0, np.int64))
-        self._turn_ids[first : self._rows] = turn_ids
-        self._turn_rows.update(zip(turn_ids, range(first, self._rows), strict=True))
+        self._row_ids.add_turns(turn_ids)
         self._core.reveal()
 
     def hide_turns(self, turn_ids: Iterable[int]) -> None:
         """Take raw turns out again; those that are not shown are passed over."""
-        rows = sorted(self._turn_rows.pop(turn_id) for turn_id in set(turn_ids) if turn_id in self._turn_rows)
-        self._core.remove(np.array(rows, np.uint32))
+        self._core.remove(self._row_ids.take_turns(turn_ids))
 
     def reveal(self) -> None:
         """Show the staged batch to readers."""
@@ -243,7 +219,7 @@ class NamespaceEngine:
         batch = self._batch(units, vectors)
         src, dst = (np.searchsorted(unit_ids, ids).astype(np.uint32) for ids in (edges.src, edges.dst))
         self._core.load(batch, src, dst, edges.kind, edges.weight)
-        self._remember(unit_ids)
+        self._row_ids.add_units(unit_ids)
 
     def remove(self, unit_ids: Iterable[int]) -> EdgeArrays:
         """Remove units from every index; return the edges that went."""

@@ -17,7 +17,7 @@ ROOMS = [
     {"types"},
     {"config"},
     {"_columns"},
-    {"_engine_options"},
+    {"_engine_options", "_row_ids"},
     {"_engine"},
     {"language", "models", "_arguments", "_progress"},
     {"prompts"},

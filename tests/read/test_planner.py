@@ -257,7 +257,7 @@ def test_wrong_arguments_are_named(asked: Any, options: dict[str, Any]) -> None:
 
 def test_unit_deleted_while_the_model_thinks_leads_nowhere(open_store: OpenStore) -> None:
     memory = open_store("story", llm=(model := StagedModel()))
-    memory.add(messages())
+    memory.add(messages(), wait=True)
     doomed = next(unit.unit_id for unit in memory.get_all() if "seafood place" in unit.text)
 
     def delete_and_plan(request: ModelRequest, timeout: float) -> ModelReply:
@@ -276,7 +276,7 @@ def test_stored_instructions_stay_data(open_store: OpenStore) -> None:
     plain, attacked = StagedModel(planner=said(stop())), StagedModel(planner=said(stop()))
     for name, model, extra in (("plain", plain, []), ("attacked", attacked, [attack])):
         memory = open_store(name, llm=model)
-        memory.add([*messages(), *({"speaker": "Eve", "content": text, "session": "e"} for text in extra)])
+        memory.add([*messages(), *({"speaker": "Eve", "content": text, "session": "e"} for text in extra)], wait=True)
         memory.recall("Which rules does Eve cite?", planner="always")
     for request in (plain.requests[0], attacked.requests[0]):
         assert (request.system, request.schema) == (plain.requests[0].system, plain.requests[0].schema)
@@ -288,7 +288,7 @@ def test_same_steps_run_in_an_event_loop(asked: Any, open_store: OpenStore) -> N
     model = StagedModel(planner=looks_from("seafood place"))
     wanted = asked(model)
     memory = open_store("story", llm=model, read_only=True)
-    namespace = memory._namespace("default", create=False)
+    namespace = memory.opened.namespace("default", create=False)
     request = wanted_request(memory)
     found = asyncio.run(run_async(recall_steps(request, namespace.recall_parts(0.3)), model))
     assert found.evidence == wanted.evidence
@@ -351,7 +351,7 @@ REPLIES = st.text(max_size=60) | (JSON | PLANS).map(lambda value: json.dumps(val
 @pytest.fixture(scope="module")
 def story(tmp_path_factory: pytest.TempPathFactory, static_embedder: Any) -> Iterator[Memory]:
     with Memory.open(":memory:", embedder=static_embedder, llm=ScriptedModel()) as memory:
-        memory.add(messages())
+        memory.add(messages(), wait=True)
         yield memory
 
 
