@@ -9,13 +9,12 @@ from typing import Any
 
 from ripple.errors import AnswerError, ModelError
 from ripple.models.base import ModelSteps
-from ripple.models.budget import Usage
 from ripple.models.parsing import parse_reply
 from ripple.prompts import answer as prompt
 from ripple.prompts.encoding import INTEGER, clean, list_of
 from ripple.read.context import Recall
 from ripple.read.recall import RecallParts, RecallRequest, Recollection
-from ripple.types import Evidence
+from ripple.types import Evidence, Usage
 
 __all__ = ["Answer", "answer_steps", "within_budget"]
 

@@ -78,7 +78,9 @@ def as_said(request: ModelRequest) -> ModelReply:
     """Extraction that makes a unit of each line as it is."""
     lines = [line.split(" ", 1) for group in json.loads(request.user)["turns"] for line in group[1:]]
     fields = {"participants": [], "locations": [], "start": None, "end": None}
-    return said({"units": [{"restatement": text, "turns": [int(number)], **fields} for number, text in lines]})
+    return said(
+        {"units": [{"restatement": text, "turns": [int(number.rstrip(":"))], **fields} for number, text in lines]}
+    )
 
 
 class StagedModel(ScriptedModel):
