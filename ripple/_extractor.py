@@ -13,7 +13,7 @@ from ripple._window_queue import Job, WindowQueue
 from ripple.errors import BudgetExceededError, RippleError
 from ripple.models.base import LanguageModel, ModelSteps
 from ripple.models.budget import Budget, Ledger
-from ripple.models.driver import Outcome, ReplyCache, run_many, run_many_async
+from ripple.models.driver import Outcome, ReplyCache, run_many
 from ripple.types import Message, Windows
 from ripple.write.ingest import IngestReport
 from ripple.write.model_extraction import Extraction
@@ -69,22 +69,6 @@ class Extractor:
         if not ledger.refused():  # windows whose turns were deleted meanwhile wait again
             self._drain(self._claimed(), report, ledger, concurrency)
         self._queue.wait(last)
-
-    async def extract_async(self, report: IngestReport, ledger: Ledger, *, concurrency: int = CONCURRENCY) -> None:
-        """Extract the windows that wait, as ``extract`` does; those that others extract are not waited for."""
-        claimed = self._claimed()
-        jobs: deque[Job] = deque()
-        errors: list[RippleError] = []
-        many = run_many_async(
-            self._steps(claimed, jobs), self._model, concurrency=concurrency, ledger=ledger, cache=self._cache
-        )
-        try:
-            async for outcome in many:
-                self._settle(jobs.popleft(), outcome, report, errors)
-        finally:
-            claimed.close()
-            self._queue.release(jobs)
-        _raise_first(errors)
 
     def extract_stream(
         self,

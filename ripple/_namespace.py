@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import threading
 import time
@@ -193,21 +192,6 @@ class Namespace:
             else:
                 self._extract(lambda extractor: extractor.extract(report, ledger, concurrency=concurrency), ledger)
         return self.result(report, ledger, started)
-
-    async def add_async(self, messages: Sequence[Message], ledger: Ledger, *, wait: bool | None = None) -> AddResult:
-        """Do what ``add`` does without holding up the event loop."""
-        started = time.perf_counter()
-        report = IngestReport()
-        await asyncio.to_thread(self.record_messages, messages, report, close=wait is True)
-        if self._extractor is not None:
-            if wait is False:
-                self._extractor.start(self.book)
-            else:
-                try:
-                    await self._extractor.extract_async(report, ledger)
-                finally:
-                    self.book(ledger)
-        return await asyncio.to_thread(self.result, report, ledger, started)
 
     def add_many(
         self,

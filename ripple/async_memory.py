@@ -1,19 +1,20 @@
-"""The public verbs for asyncio: what waits for a disk or the core does so in a thread, what waits for a model in the
-event loop.
-"""
+"""The public verbs for asyncio: each runs in a thread, those that wait for a model apart from the others."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from ripple._extractor import CONCURRENCY
 from ripple.memory import Memory
 from ripple.models.base import Embedder, LanguageModel
-from ripple.models.budget import Budget, Ledger
+from ripple.models.budget import Budget
+from ripple.read.answer import Answer
 from ripple.read.context import Recall
 from ripple.types import (
     AddResult,
@@ -26,16 +27,19 @@ from ripple.types import (
     Windows,
     WindowStatus,
 )
-from ripple.write.messages import check_messages
 
 __all__ = ["AsyncMemory"]
+
+Result = TypeVar("Result")
+
+_QUICK_THREADS, _SLOW_THREADS = 4, 32
 
 
 class AsyncMemory:
     """A store for agents in an event loop: the verbs of ``Memory``, which says what they do.
 
-    No lock is held while a model or an embedder works, so a slow call in one task holds up no other. A store
-    is open in one of the two forms, which share all their logic.
+    No lock is held while a model works, and verbs that may wait for one have threads of their own, 32 at a
+    time: a slow call in one task holds up no search in another.
 
     Examples
     --------
@@ -50,6 +54,16 @@ class AsyncMemory:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+        self._quick = ThreadPoolExecutor(_QUICK_THREADS, thread_name_prefix="ripple-quick")
+        self._slow = ThreadPoolExecutor(_SLOW_THREADS, thread_name_prefix="ripple-slow")
+
+    async def _run(self, verb: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+        """Run a verb that waits for a disk or the core."""
+        return await asyncio.get_running_loop().run_in_executor(self._quick, partial(verb, *arguments, **options))
+
+    async def _wait(self, verb: Callable[..., Result], *arguments: Any, **options: Any) -> Result:
+        """Run a verb that may wait for a model."""
+        return await asyncio.get_running_loop().run_in_executor(self._slow, partial(verb, *arguments, **options))
 
     @classmethod
     async def open(
@@ -80,11 +94,21 @@ class AsyncMemory:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        await asyncio.to_thread(self._memory.__exit__, kind, error, trace)
+        try:
+            await self._wait(self._memory.__exit__, kind, error, trace)
+        finally:
+            self._end()
 
     async def close(self) -> None:
         """Wait for running writes, let the model finish what waits, and close the store."""
-        await asyncio.to_thread(self._memory.close)
+        try:
+            await self._wait(self._memory.close)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        for pool in (self._quick, self._slow):
+            pool.shutdown(wait=False)
 
     # --- writing ---
 
@@ -97,9 +121,7 @@ class AsyncMemory:
         budget: Budget | None = None,
     ) -> AddResult:
         """Record messages and return what became of each."""
-        checked = check_messages(messages)
-        found = await asyncio.to_thread(self._memory.opened.writable, namespace, create=True)
-        return await found.add_async(checked, Ledger(budget), wait=wait)
+        return await self._wait(self._memory.add, messages, namespace=namespace, wait=wait, budget=budget)
 
     async def add_many(
         self,
@@ -111,7 +133,7 @@ class AsyncMemory:
         budget: Budget | None = None,
     ) -> AddResult:
         """Record many lists of messages and return what became of all together."""
-        return await asyncio.to_thread(
+        return await self._wait(
             self._memory.add_many,
             sessions,
             namespace=namespace,
@@ -122,72 +144,76 @@ class AsyncMemory:
 
     async def pending(self, *, namespace: str = "default") -> list[WindowStatus]:
         """Return the windows that wait for the model, and those that it failed."""
-        return await asyncio.to_thread(self._memory.pending, namespace=namespace)
+        return await self._run(self._memory.pending, namespace=namespace)
 
     async def retry(self, *, namespace: str = "default", budget: Budget | None = None) -> AddResult:
         """Extract again all that is pending or was given up."""
-        return await asyncio.to_thread(self._memory.retry, namespace=namespace, budget=budget)
+        return await self._wait(self._memory.retry, namespace=namespace, budget=budget)
 
     async def flush(self, *, namespace: str | None = None, budget: Budget | None = None) -> dict[str, AddResult]:
         """Make units of all turns that wait for the model."""
-        return await asyncio.to_thread(self._memory.flush, namespace=namespace, budget=budget)
+        return await self._wait(self._memory.flush, namespace=namespace, budget=budget)
 
     async def update(self, unit_id: int, text: str, *, namespace: str = "default") -> int:
         """Write new words for a unit and return the id of the unit that now stands for it."""
-        return await asyncio.to_thread(self._memory.update, unit_id, text, namespace=namespace)
+        return await self._run(self._memory.update, unit_id, text, namespace=namespace)
 
     async def link(self, old: int, new: int, *, namespace: str = "default") -> None:
         """Record that unit ``new`` supersedes unit ``old``."""
-        await asyncio.to_thread(self._memory.link, old, new, namespace=namespace)
+        await self._run(self._memory.link, old, new, namespace=namespace)
 
     async def delete(self, unit_id: int, *, namespace: str = "default") -> ForgetResult:
         """Delete a unit with its edges, and the turns that no other unit cites."""
-        return await asyncio.to_thread(self._memory.delete, unit_id, namespace=namespace)
+        return await self._run(self._memory.delete, unit_id, namespace=namespace)
 
     async def forget(self, filter: Filter, *, namespace: str = "default", dry_run: bool = False) -> ForgetResult:
         """Delete the turns that match a filter and everything derived from them alone."""
-        return await asyncio.to_thread(self._memory.forget, filter, namespace=namespace, dry_run=dry_run)
+        return await self._run(self._memory.forget, filter, namespace=namespace, dry_run=dry_run)
 
     async def delete_namespace(self, namespace: str) -> ForgetResult:
         """Delete a namespace with all that it holds."""
-        return await asyncio.to_thread(self._memory.delete_namespace, namespace)
+        return await self._run(self._memory.delete_namespace, namespace)
 
     # --- reading ---
 
     async def recall(self, query: str, **settings: Any) -> Recall:
         """Return the evidence for a question; the settings are those of ``Memory.recall``."""
-        return await asyncio.to_thread(self._memory.recall, query, **settings)
+        return await self._wait(self._memory.recall, query, **settings)
+
+    async def answer(self, query: str, **settings: Any) -> Answer:
+        """Return an answer with its citations; the settings are those of ``Memory.answer``."""
+        return await self._wait(self._memory.answer, query, **settings)
 
     async def search(self, query: str, **settings: Any) -> list[Evidence]:
         """Return what first recall alone finds; the settings are those of ``Memory.search``."""
-        return await asyncio.to_thread(self._memory.search, query, **settings)
+        return await self._run(self._memory.search, query, **settings)
 
     async def get(self, unit_id: int, *, namespace: str = "default") -> MemoryUnit:
         """Return a unit with its sources; raises UnitNotFoundError."""
-        return await asyncio.to_thread(self._memory.get, unit_id, namespace=namespace)
+        return await self._run(self._memory.get, unit_id, namespace=namespace)
 
     async def get_all(self, *, namespace: str = "default") -> AsyncIterator[MemoryUnit]:
         """Yield all units of a namespace, oldest id first."""
         units = self._memory.get_all(namespace=namespace)
-        while (unit := await asyncio.to_thread(next, units, None)) is not None:
+        while (unit := await self._run(next, units, None)) is not None:
             yield unit
 
     async def history(self, unit_id: int, *, namespace: str = "default") -> list[MemoryUnit]:
         """Return the chain of state that a unit stands in, oldest first."""
-        return await asyncio.to_thread(self._memory.history, unit_id, namespace=namespace)
+        return await self._run(self._memory.history, unit_id, namespace=namespace)
 
     async def namespaces(self) -> list[str]:
         """Return the names of all namespaces, sorted."""
-        return await asyncio.to_thread(self._memory.namespaces)
+        return await self._run(self._memory.namespaces)
 
     async def stats(self, *, namespace: str | None = None) -> StoreStats:
         """Return counts of one namespace, or of the whole store."""
-        return await asyncio.to_thread(self._memory.stats, namespace=namespace)
+        return await self._run(self._memory.stats, namespace=namespace)
 
     async def usage(self, *, namespace: str | None = None) -> dict[str, Usage]:
         """Return what model calls took so far, by stage."""
-        return await asyncio.to_thread(self._memory.usage, namespace=namespace)
+        return await self._run(self._memory.usage, namespace=namespace)
 
     async def verify(self, *, deep: bool = False) -> list[str]:
         """Return what is wrong with the store; empty when all is well."""
-        return await asyncio.to_thread(self._memory.verify, deep=deep)
+        return await self._run(self._memory.verify, deep=deep)
