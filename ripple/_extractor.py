@@ -7,32 +7,19 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 
-from ripple._window_queue import Job, WindowQueue
+from ripple._window_queue import CONCURRENCY, Job, WindowQueue
 from ripple.errors import BudgetExceededError, RippleError
 from ripple.models.base import LanguageModel, ModelSteps
 from ripple.models.budget import Budget, Ledger
 from ripple.models.driver import Outcome, ReplyCache, run_many
-from ripple.types import Message, Windows
+from ripple.types import Message
 from ripple.write.ingest import IngestReport
 from ripple.write.model_extraction import Extraction
 
-__all__ = ["CONCURRENCY", "Extracting", "Extractor"]
+__all__ = ["Extractor"]
 
 _log = logging.getLogger(__name__)
-
-CONCURRENCY = 4
-"""Windows read side by side where nothing else is asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Extracting:
-    """How units are made: by a language model from windows, or by rules where there is none."""
-
-    llm: LanguageModel | None = None
-    windows: Windows = field(default_factory=Windows)
-    keeps_replies: bool = False
 
 
 class Extractor:

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ripple._columns import EdgeArrays, UnitColumns
 from ripple._engine import NamespaceEngine
-from ripple._extractor import CONCURRENCY, Extracting, Extractor
-from ripple._window_queue import WindowQueue
+from ripple._window_queue import CONCURRENCY, Extracting, WindowQueue
 from ripple.config import WRITE_BATCH
 from ripple.errors import InvalidInputError, ModelError, UnitNotFoundError
 from ripple.language.known import NamesInUse
@@ -49,6 +49,9 @@ from ripple.write.ingest import (
     write_turns,
 )
 from ripple.write.messages import MOMENT_SESSIONS, assign_sessions, is_moment_session
+
+if TYPE_CHECKING:
+    from ripple._extractor import Extractor
 
 __all__ = ["Namespace"]
 
@@ -102,8 +105,10 @@ class Namespace:
         self._last_said_at: datetime | None = None
         self._scope = Scope(record, number, engine, embed, self._names)
         self._windows = WindowQueue(self._scope, extracting.windows, self._writer)
-        self._extractor = None
+        self._extractor: Extractor | None = None
         if extracting.llm is not None:
+            from ripple._extractor import Extractor  # what it needs takes long to load
+
             cache = record.accounts.replies(number) if extracting.keeps_replies else None
             self._extractor = Extractor(self._windows, extracting.llm, cache)
         if not is_read_only:

@@ -10,8 +10,8 @@ from typing import Any
 
 from ripple._embedding import guarded, settle_embedder
 from ripple._engine import NamespaceEngine
-from ripple._extractor import Extracting
 from ripple._namespace import Namespace
+from ripple._window_queue import Extracting
 from ripple.errors import ConfigError, InvalidInputError, ReadOnlyError
 from ripple.models.base import Embedder
 from ripple.models.budget import Ledger

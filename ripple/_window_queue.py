@@ -12,13 +12,13 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from ripple.errors import ModelError, RippleError
 from ripple.language.sentences import clean_text
-from ripple.models.base import ModelSteps
+from ripple.models.base import LanguageModel, ModelSteps
 from ripple.models.driver import Outcome
-from ripple.prompts import extraction
 from ripple.store import Window, WindowState
 from ripple.types import Message, Turn, UnitDraft, Windows, WindowStatus
 from ripple.write.extraction import extract_rules
@@ -32,15 +32,30 @@ from ripple.write.ingest import (
     write_drafts,
     write_turns,
 )
-from ripple.write.model_extraction import Extraction, extract_window
 from ripple.write.windows import WindowCutter, context_of
 
-__all__ = ["Job", "WindowQueue"]
+if TYPE_CHECKING:
+    from ripple.write.model_extraction import Extraction
+
+__all__ = ["CONCURRENCY", "Extracting", "Job", "WindowQueue"]
 
 _log = logging.getLogger(__name__)
 
 _BACKOFF_SECONDS = 30.0
 """Silence after a window's first failure; doubled with each further one."""
+
+
+CONCURRENCY = 4
+"""Windows read side by side where nothing else is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extracting:
+    """How units are made: by a language model from windows, or by rules where there is none."""
+
+    llm: LanguageModel | None = None
+    windows: Windows = field(default_factory=Windows)
+    keeps_replies: bool = False
 
 
 @dataclass(eq=False, slots=True)
@@ -115,7 +130,7 @@ class WindowQueue:
         stored: list[Window] = []
         if windows:
             ids = [[turn.turn_id for turn in window] for window in windows]
-            stored = self._scope.record.windows.add(self._scope.namespace, ids, extraction.VERSION)
+            stored = self._scope.record.windows.add(self._scope.namespace, ids, _prompt_version())
         self._cutter, self._late = cutter, []
         with self._changed:
             self._jobs.update((window.window_id, Job.of(window)) for window in stored)
@@ -200,6 +215,8 @@ class WindowQueue:
 
     def steps(self, job: Job) -> ModelSteps[Extraction]:
         """Return the steps that extract a claimed window."""
+        from ripple.write.model_extraction import extract_window
+
         record, namespace = self._scope.record, self._scope.namespace
         turns = tuple(record.turns(namespace, job.turn_ids).values())
         before = record.windows.turns_before(namespace, job.turn_ids[0], self._rule.overlap)
@@ -274,7 +291,7 @@ class WindowQueue:
             self._scope,
             vectors=job.vectors,
             windows=[job.window_id],
-            prompt_version=extraction.VERSION,
+            prompt_version=_prompt_version(),
         )
         report.dropped.update(found.dropped)
         report.problems.update(found.problems)
@@ -314,3 +331,9 @@ class WindowQueue:
         report.windows[state] += 1
         with self._changed:
             self._jobs.pop(job.window_id, None)
+
+
+def _prompt_version() -> str:
+    from ripple.prompts.extraction import VERSION  # no store without a model needs it
+
+    return VERSION

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from ripple._extractor import CONCURRENCY
+from ripple._window_queue import CONCURRENCY
 from ripple.memory import Memory
 from ripple.models.base import Embedder, LanguageModel
 from ripple.models.budget import Budget

@@ -16,9 +16,9 @@ from ripple._arguments import (
     check_windows,
 )
 from ripple._asking import ask_answer, ask_recall, recall_request
-from ripple._extractor import CONCURRENCY, Extracting
 from ripple._opened import OpenStore
 from ripple._progress import watching
+from ripple._window_queue import CONCURRENCY, Extracting
 from ripple.errors import InvalidInputError
 from ripple.models.base import Embedder, LanguageModel
 from ripple.models.budget import Budget, Ledger

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Generator, Iterable
+from collections.abc import Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -19,7 +18,7 @@ from ripple.models.base import LanguageModel, ModelReply, ModelRequest, ModelSte
 from ripple.models.budget import Ledger
 from ripple.models.tokens import count_tokens
 
-__all__ = ["Outcome", "ReplyCache", "estimate_input", "reply_key", "run", "run_async", "run_many", "run_many_async"]
+__all__ = ["Outcome", "ReplyCache", "estimate_input", "reply_key", "run", "run_async", "run_many"]
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
@@ -127,6 +126,8 @@ async def run_async(
     A model's coroutine method ``acomplete``, which takes what ``complete`` takes, is used when there is one;
     otherwise ``complete`` runs in a thread.
     """
+    import asyncio  # takes longer to load than all of the package's own modules for models
+
     calls = _calls(steps, model, ledger or Ledger(), timeout, cache)
     acomplete = getattr(model, "acomplete", None)
     try:
@@ -183,42 +184,6 @@ def run_many(
                 yield waiting.popleft().result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
-
-
-async def run_many_async(
-    many: Iterable[ModelSteps[Result]],
-    model: LanguageModel,
-    *,
-    concurrency: int = 8,
-    ledger: Ledger | None = None,
-    timeout: float | None = None,
-    cache: ReplyCache | None = None,
-) -> AsyncIterator[Outcome[Result]]:
-    """Yield the outcome of each steps in their order, as ``run_many`` does, in tasks of the running loop."""
-    ledger = ledger or Ledger()
-    room = asyncio.Semaphore(concurrency)
-
-    async def one(steps: ModelSteps[Result]) -> Outcome[Result]:
-        async with room:
-            try:
-                return Outcome(await run_async(steps, model, ledger=ledger, timeout=timeout, cache=cache))
-            except RippleError as error:
-                return Outcome(error=error)
-
-    waiting: deque[asyncio.Task[Outcome[Result]]] = deque()
-    try:
-        for steps in many:
-            waiting.append(asyncio.create_task(one(steps)))
-            if len(waiting) >= _AHEAD * concurrency:
-                yield await waiting[0]
-                waiting.popleft()
-        while waiting:
-            yield await waiting[0]
-            waiting.popleft()
-    finally:
-        for task in waiting:
-            task.cancel()
-        await asyncio.gather(*waiting, return_exceptions=True)
 
 
 def _model_error(model: LanguageModel, error: ModelError | OSError) -> ModelError:

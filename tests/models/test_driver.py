@@ -13,7 +13,7 @@ from models.scripted import AsyncScriptedModel, ScriptedModel, ask, insist, requ
 from ripple.errors import BudgetExceededError, ModelError
 from ripple.models.base import ModelReply, ModelRequest, ModelSteps
 from ripple.models.budget import Budget, Ledger
-from ripple.models.driver import Outcome, estimate_input, reply_key, run, run_async, run_many, run_many_async
+from ripple.models.driver import Outcome, estimate_input, reply_key, run, run_async, run_many
 from ripple.types import Usage
 
 
@@ -186,18 +186,7 @@ def test_the_key_of_a_reply_covers_model_prompt_and_request() -> None:
     assert reply_key(model, base) == reply_key(ScriptedModel(), base)
 
 
-def many_outcomes(way: str, many: Iterator[ModelSteps[Any]], model: ScriptedModel, **options: Any) -> list[Any]:
-    if way == "sync":
-        return list(run_many(many, model, **options))
-
-    async def gather() -> list[Any]:
-        return [outcome async for outcome in run_many_async(many, model, **options)]
-
-    return asyncio.run(gather())
-
-
-@every_way
-def test_many_steps_keep_their_order_and_one_failure_stops_no_other(way: str) -> None:
+def test_many_steps_keep_their_order_and_one_failure_stops_no_other() -> None:
     failure = ModelError("no")
 
     def answer(asked: ModelRequest, _: float) -> ModelReply:
@@ -208,12 +197,11 @@ def test_many_steps_keep_their_order_and_one_failure_stops_no_other(way: str) ->
         return ModelReply(f"reply {index}")
 
     many = (insist(request(str(i)), range(1)) for i in range(30))
-    outcomes = many_outcomes(way, many, model_for(way)(answer), concurrency=4)
+    outcomes = list(run_many(many, ScriptedModel(answer), concurrency=4))
     assert outcomes == [Outcome(error=failure) if i % 7 == 3 else Outcome(f"reply {i}") for i in range(30)]
 
 
-@pytest.mark.parametrize("way", ["sync", "threads"])
-def test_no_more_run_at_a_time_than_told(way: str) -> None:
+def test_no_more_run_at_a_time_than_told() -> None:
     lock, inside, most = threading.Lock(), [0], [0]
 
     def answer(_: ModelRequest, __: float) -> ModelReply:
@@ -225,16 +213,15 @@ def test_no_more_run_at_a_time_than_told(way: str) -> None:
             inside[0] -= 1
         return ModelReply("x")
 
-    many_outcomes(way, (ask(request(str(i))) for i in range(12)), ScriptedModel(answer), concurrency=3)
+    list(run_many((ask(request(str(i))) for i in range(12)), ScriptedModel(answer), concurrency=3))
     assert most[0] == 3
 
 
-@every_way
-def test_many_steps_share_one_budget(way: str) -> None:
-    model = model_for(way)()
+def test_many_steps_share_one_budget() -> None:
+    model = ScriptedModel()
     ledger = Ledger(Budget(llm_calls=10))
     many = (ask(request(str(i))) for i in range(25))
-    outcomes = many_outcomes(way, many, model, ledger=ledger, concurrency=8)
+    outcomes = list(run_many(many, model, ledger=ledger, concurrency=8))
     assert sum(outcome.value == ["{}"] for outcome in outcomes) == 10 == len(model.requests)
     assert sum(outcome.value == ["error: budget"] for outcome in outcomes) == 15
 
@@ -252,30 +239,3 @@ def test_many_steps_are_read_as_there_is_room() -> None:
     assert len(read) == 4
     outcomes.close()  # type: ignore[attr-defined]
     assert len(read) == 4
-
-
-def test_closing_the_async_iterator_cancels_what_runs() -> None:
-    cancelled = []
-
-    class Waiting(ScriptedModel):
-        async def acomplete(self, asked: ModelRequest, *, timeout: float) -> ModelReply:
-            if asked.user == "0":
-                return ModelReply("x")
-            try:
-                await asyncio.sleep(30)
-            except asyncio.CancelledError:
-                cancelled.append(asked.user)
-                raise
-            raise AssertionError
-
-    async def first() -> None:
-        outcomes = run_many_async((ask(request(str(i))) for i in range(9)), Waiting(), concurrency=2)
-        assert (await anext(outcomes)).value == ["x"]
-        await asyncio.sleep(0)
-        await outcomes.aclose()  # type: ignore[attr-defined]
-
-    started = time.monotonic()
-    asyncio.run(first())
-    assert time.monotonic() - started < 5
-    assert set(cancelled) <= {"1", "2", "3"}
-    assert cancelled
