@@ -12,9 +12,10 @@ from ripple._embedding import guarded, settle_embedder
 from ripple._engine import NamespaceEngine
 from ripple._namespace import Namespace
 from ripple._window_queue import Extracting
+from ripple.config import CLOSE_SECONDS
 from ripple.errors import ConfigError, InvalidInputError, ReadOnlyError
 from ripple.models.base import Embedder
-from ripple.models.budget import Ledger
+from ripple.models.budget import Budget, Ledger
 from ripple.models.embedders import MiniLMEmbedder, StaticEmbedder
 from ripple.store import Record
 from ripple.types import AddResult, ForgetResult, StoreStats, Thresholds
@@ -50,8 +51,9 @@ class OpenStore:
     def close(self, *, finish: bool) -> None:
         """Close all; ``finish`` lets the model make units of the turns that wait first."""
         if finish and self.extracting.llm is not None and not self.record.is_read_only:
+            ledger = Ledger(Budget(seconds=CLOSE_SECONDS))
             for opened in list(self._namespaces.values()):
-                opened.flush(Ledger())
+                opened.flush(ledger)
         with self._lock:
             for namespace in self._namespaces.values():
                 namespace.close()

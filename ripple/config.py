@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 __all__ = [
+    "CLOSE_SECONDS",
     "LABEL_CHARACTERS_MAX",
     "METADATA_BYTES_MAX",
     "METADATA_DEPTH_MAX",
@@ -33,6 +34,8 @@ __all__ = [
 
 TEXT_BYTES_MAX = 1 << 20
 """UTF-8 bytes of one message."""
+CLOSE_SECONDS = 60.0
+"""What closing a store may take for the model's last windows; those that are left stay pending."""
 LABEL_CHARACTERS_MAX = 512
 """Characters of a speaker, session or message id."""
 NAMESPACE_CHARACTERS_MAX = 128

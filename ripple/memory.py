@@ -19,7 +19,7 @@ from ripple._asking import ask_answer, ask_recall, recall_request
 from ripple._opened import OpenStore
 from ripple._progress import watching
 from ripple._window_queue import CONCURRENCY, Extracting
-from ripple.errors import InvalidInputError
+from ripple.errors import ConfigError, InvalidInputError
 from ripple.models.base import Embedder, LanguageModel
 from ripple.models.budget import Budget, Ledger
 from ripple.read.answer import Answer
@@ -118,7 +118,8 @@ class Memory:
     def close(self) -> None:
         """Wait for running writes and close the store; further calls raise StoreClosedError.
 
-        Where there is a model, windows are closed and extracted first; what that fails stays pending.
+        Where there is a model, windows are closed and extracted first, for a minute at most; what is left stays
+        pending.
         """
         self.opened.close(finish=True)
 
@@ -210,6 +211,8 @@ class Memory:
         self, *, namespace: str = "default", budget: Budget | None = None, concurrency: int = CONCURRENCY
     ) -> AddResult:
         """Extract again all that is pending or was given up; the model's units replace those of rules."""
+        if self.opened.extracting.llm is None:
+            raise ConfigError("windows are extracted by a language model; open the memory with llm=")
         check_count(concurrency, "concurrency", 64)
         return self.opened.writable(namespace).flush(Ledger(budget), concurrency=concurrency, with_failed=True)
 

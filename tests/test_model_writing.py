@@ -17,7 +17,7 @@ import pytest
 
 from models.scripted import ScriptedModel
 from ripple import AsyncMemory, Budget, Filter, Memory, Windows
-from ripple.errors import BudgetExceededError, ModelError
+from ripple.errors import BudgetExceededError, ConfigError, ModelError
 from ripple.models.base import ModelReply, ModelRequest
 
 SMALL = Windows(turns=3, overlap=1)
@@ -382,3 +382,19 @@ def test_random_failures_lose_no_turn(seed: int, failures: int) -> None:
 def failures() -> int:
     """Model calls of one seed; 10 seeds make the 1,000 of the short form."""
     return 100
+
+
+def test_without_a_model_nothing_is_retried(tmp_path: Path) -> None:
+    with Memory.open(tmp_path / "store") as memory:
+        memory.add([message(1)])
+        with pytest.raises(ConfigError, match="open the memory with llm="):
+            memory.retry()
+
+
+def test_what_waits_reads_like_other_evidence() -> None:
+    with open_memory(":memory:") as memory:
+        memory.add([message(number) for number in range(1, 5)])
+        recall = memory.recall("Where is parcel number 4?", planner="rules")
+        assert {evidence.kind for evidence in recall.evidence} == {"turn", "unit"}
+        assert "Parcel number 4 lies" in recall.context(max_tokens=500)
+        assert "Parcel number 4 lies" in recall.explain()
