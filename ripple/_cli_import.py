@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ripple.errors import InvalidInputError
 from ripple.evaluation.loaders import load_locomo, load_longmemeval, read_documents, resolve_path
+from ripple.types import AddResult, Usage
 
 if TYPE_CHECKING:
     from ripple.evaluation.datasets import Dataset
     from ripple.memory import Memory
+    from ripple.models.budget import Budget
 
 __all__ = ["import_file"]
 
@@ -22,7 +26,13 @@ _Group = tuple[str, list[dict[str, Any]]]  # a namespace and its messages
 
 
 def import_file(
-    memory: Memory, path: Path, namespace: str | None, progress: Callable[[int, int], None]
+    memory: Memory,
+    path: Path,
+    namespace: str | None,
+    progress: Callable[[int, int], None],
+    *,
+    budget: Budget | None = None,
+    concurrency: int = 4,
 ) -> dict[str, Any]:
     """Add the messages of a file, or restore an export, and return counts.
 
@@ -40,7 +50,7 @@ def import_file(
         return _restore(memory, file, chain([first], documents), str(name))
     groups = list(_groups(file, first, documents, namespace))
     _check(file, groups)
-    return _add(memory, groups, progress)
+    return _add(memory, groups, progress, budget, concurrency)
 
 
 def _restore(memory: Memory, file: Path, rows: Iterator[Any], namespace: str) -> dict[str, Any]:
@@ -54,6 +64,7 @@ def _restore(memory: Memory, file: Path, rows: Iterator[Any], namespace: str) ->
         "rejected": 0,
         "units": len(result.unit_ids),
         "namespaces": [namespace],
+        **_spent(AddResult()),
     }
 
 
@@ -68,20 +79,70 @@ def _check(file: Path, groups: list[_Group]) -> None:
             raise InvalidInputError(f"{file.name}: {error}") from error
 
 
-def _add(memory: Memory, groups: list[_Group], progress: Callable[[int, int], None]) -> dict[str, Any]:
-    counts: dict[str, Any] = {"messages": 0, "repeated": 0, "rejected": 0, "units": 0}
+def _add(
+    memory: Memory,
+    groups: list[_Group],
+    progress: Callable[[int, int], None],
+    budget: Budget | None,
+    concurrency: int,
+) -> dict[str, Any]:
+    counts: Counter[str] = Counter()
+    spent = AddResult()
+    total, done = sum(len(messages) for _, messages in groups), 0
     units: set[tuple[str, int]] = set()
-    total = sum(len(messages) for _, messages in groups)
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
     for name, messages in groups:
-        remaining = iter(messages)
-        while batch := list(islice(remaining, _BATCH)):
-            result = memory.add(batch, namespace=name)
-            counts["messages"] += len(batch)
-            counts["repeated"] += result.repeated
-            counts["rejected"] += result.rejected
-            units.update((name, unit) for unit in result.unit_ids)
-            progress(counts["messages"], total)
-    return {**counts, "units": len(units), "namespaces": list(dict.fromkeys(name for name, _ in groups))}
+        result = memory.add_many(
+            _batches(messages), namespace=name, progress=advance, budget=_left(budget, spent), concurrency=concurrency
+        )
+        counts.update(messages=len(messages), repeated=result.repeated, rejected=result.rejected)
+        units.update((name, unit) for unit in result.unit_ids)
+        spent = _sum(spent, result)
+    return {
+        **{name: counts[name] for name in ("messages", "repeated", "rejected")},
+        "units": len(units),
+        "namespaces": list(dict.fromkeys(name for name, _ in groups)),
+        **_spent(spent),
+    }
+
+
+def _batches(messages: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
+    remaining = iter(messages)
+    while batch := list(islice(remaining, _BATCH)):
+        yield batch
+
+
+def _left(budget: Budget | None, spent: AddResult) -> Budget | None:
+    """Return what earlier namespaces left of a budget."""
+    if budget is None:
+        return None
+    used = sum(spent.usage.values(), Usage())
+    return replace(
+        budget,
+        llm_calls=None if budget.llm_calls is None else max(budget.llm_calls - used.calls, 0),
+        seconds=None if budget.seconds is None else max(budget.seconds - spent.seconds, 0.0),
+        usd=None if budget.usd is None else max(budget.usd - (used.usd or 0.0), 0.0),
+    )
+
+
+def _sum(one: AddResult, other: AddResult) -> AddResult:
+    """Return what a model did in two results together."""
+    stages = {*one.usage, *other.usage}
+    return AddResult(
+        windows=dict(Counter(one.windows) + Counter(other.windows)),
+        refused=dict(Counter(one.refused) + Counter(other.refused)),
+        usage={stage: one.usage.get(stage, Usage()) + other.usage.get(stage, Usage()) for stage in sorted(stages)},
+        seconds=one.seconds + other.seconds,
+    )
+
+
+def _spent(result: AddResult) -> dict[str, Any]:
+    return {"windows": dict(result.windows), "refused": dict(result.refused), "usage": dict(result.usage)}
 
 
 def _groups(file: Path, first: Any, documents: Iterator[Any], namespace: str | None) -> Iterator[_Group]:

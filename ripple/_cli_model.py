@@ -34,11 +34,13 @@ class Planner(StrEnum):
 
 
 @contextmanager
-def language_model(name: str | None, base_url: str | None) -> Iterator[OpenAIModel]:
+def language_model(
+    name: str | None, base_url: str | None, price: tuple[float, float] | None = None
+) -> Iterator[OpenAIModel]:
     """Give a model that is closed at the end; its key comes from RIPPLE_API_KEY or OPENAI_API_KEY alone."""
     from ripple.models import OpenAIModel
 
-    model = OpenAIModel(name, base_url=base_url)
+    model = OpenAIModel(name, base_url=base_url, price=price)
     try:
         yield model
     finally:

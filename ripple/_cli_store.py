@@ -16,6 +16,7 @@ from ripple.errors import InvalidInputError
 if TYPE_CHECKING:
     from ripple.memory import Memory
     from ripple.models.base import LanguageModel
+    from ripple.types import Windows
 
 __all__ = [
     "AsOf",
@@ -57,16 +58,16 @@ def reading_store(
         yield memory
 
 
-def writing_store(store: Path | None) -> Memory:
+def writing_store(store: Path | None, *, llm: LanguageModel | None = None, windows: Windows | None = None) -> Memory:
     """Return a store opened for writing, made where there is none."""
     from ripple.memory import Memory
 
-    return Memory.open(store or store_directory())
+    return Memory.open(store or store_directory(), llm=llm, windows=windows)
 
 
-def changing_store(store: Path | None) -> Memory:
+def changing_store(store: Path | None, *, llm: LanguageModel | None = None) -> Memory:
     """Return an existing store opened for writing."""
-    return writing_store(existing_store(store))
+    return writing_store(existing_store(store), llm=llm)
 
 
 def moment_of(text: str | None, option: str) -> datetime | None:

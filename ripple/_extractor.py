@@ -41,10 +41,12 @@ class Extractor:
         concurrency: int = CONCURRENCY,
         at_once: bool = False,
         with_failed: bool = False,
+        after: int = 0,
     ) -> None:
         """Extract the windows that wait, and wait for those that others extract.
 
-        ``at_once`` takes those too that failed a short time ago, ``with_failed`` those that were given up.
+        ``at_once`` takes those too that failed a short time ago, ``with_failed`` those that were given up;
+        ``after`` leaves out the windows up to that one.
 
         Raises
         ------
@@ -52,9 +54,10 @@ class Extractor:
             A strict budget is spent; what was extracted before is kept.
         """
         last = self._queue.last_window
-        self._drain(self._claimed(at_once=at_once, with_failed=with_failed), report, ledger, concurrency)
+        claimed = self._claimed(at_once=at_once, with_failed=with_failed, after=after)
+        self._drain(claimed, report, ledger, concurrency)
         if not ledger.refused():  # windows whose turns were deleted meanwhile wait again
-            self._drain(self._claimed(), report, ledger, concurrency)
+            self._drain(self._claimed(after=after), report, ledger, concurrency)
         self._queue.wait(last)
 
     def extract_stream(
@@ -77,9 +80,11 @@ class Extractor:
 
         self._drain(jobs(), report, ledger, concurrency)
 
-    def _claimed(self, *, at_once: bool = False, with_failed: bool = False) -> Generator[Job, None, None]:
+    def _claimed(
+        self, *, at_once: bool = False, with_failed: bool = False, after: int = 0
+    ) -> Generator[Job, None, None]:
         """Give the windows to extract now; those not asked for are given back."""
-        jobs = deque(self._queue.claim(at_once=at_once, with_failed=with_failed))
+        jobs = deque(self._queue.claim(at_once=at_once, with_failed=with_failed, after=after))
         try:
             while jobs:
                 yield jobs.popleft()

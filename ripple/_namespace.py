@@ -238,6 +238,14 @@ class Namespace:
             )
         return self.result(report, ledger, started)
 
+    def finish(self, ledger: Ledger) -> None:
+        """Make a window of the open turns and extract it; what is pending since before stays so."""
+        if self._extractor is not None:
+            last = self._windows.last_window
+            self._windows.close_open()
+            report = IngestReport()
+            self._extract(lambda extractor: extractor.extract(report, ledger, after=last), ledger)
+
     def _extract(self, run: Callable[[Extractor], None], ledger: Ledger) -> None:
         assert self._extractor is not None
         try:

@@ -53,7 +53,7 @@ class OpenStore:
         if finish and self.extracting.llm is not None and not self.record.is_read_only:
             ledger = Ledger(Budget(seconds=CLOSE_SECONDS))
             for opened in list(self._namespaces.values()):
-                opened.flush(ledger)
+                opened.finish(ledger)
         with self._lock:
             for namespace in self._namespaces.values():
                 namespace.close()

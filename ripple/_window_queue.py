@@ -186,10 +186,11 @@ class WindowQueue:
                 for job in self._jobs.values()
             ]
 
-    def claim(self, *, at_once: bool = False, with_failed: bool = False) -> list[Job]:
+    def claim(self, *, at_once: bool = False, with_failed: bool = False, after: int = 0) -> list[Job]:
         """Return the windows that are to be extracted now and that nobody else extracts, in order.
 
-        ``at_once`` takes those too that failed a short time ago, ``with_failed`` those that were given up.
+        ``at_once`` takes those too that failed a short time ago, ``with_failed`` those that were given up;
+        ``after`` leaves out the windows up to that one.
         """
         now = time.monotonic()
         with self._changed:
@@ -200,6 +201,7 @@ class WindowQueue:
                 and job.outcome is None
                 and (at_once or job.not_before <= now)
                 and (with_failed or job.state is WindowState.PENDING)
+                and job.window_id > after
             ]
             for job in jobs:
                 job.is_claimed = True

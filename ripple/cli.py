@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import cache
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed_version
@@ -41,8 +41,23 @@ from ripple._cli_store import (
     reading_store,
     writing_store,
 )
+from ripple._cli_windows import (
+    Concurrency,
+    MaxCalls,
+    MaxSeconds,
+    MaxUsd,
+    Preset,
+    PresetName,
+    PriceText,
+    budget_of,
+    pending_app,
+    price_of,
+    print_extraction,
+    usage,
+    windows_of,
+)
 from ripple.errors import InvalidInputError, RippleError
-from ripple.types import Evidence, Filter, ForgetResult
+from ripple.types import AddResult, Evidence, Filter, ForgetResult
 
 if TYPE_CHECKING:
     from ripple.models.base import LanguageModel
@@ -57,6 +72,8 @@ app = typer.Typer(
     help="An embedded long-term memory engine for LLM agents.",
 )
 app.add_typer(eval_app, name="eval")
+app.add_typer(pending_app, name="pending")
+app.command()(usage)
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
 UnitId = Annotated[int, typer.Argument(min=1, help="A unit id, as search and recall show it.")]
@@ -147,19 +164,35 @@ def import_command(
         str | None,
         typer.Option("--namespace", help="Default: the export's or conversation's own, or 'default'."),
     ] = None,
+    llm: Annotated[str | None, typer.Option("--llm", help="A language model to extract by; rules without it.")] = None,
+    base_url: BaseUrl = None,
+    windows: PresetName = Preset.DEFAULT,
+    concurrency: Concurrency = 4,
+    max_calls: MaxCalls = None,
+    max_seconds: MaxSeconds = None,
+    max_usd: MaxUsd = None,
+    price: PriceText = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remember all messages of a file; run again, it goes on where it was interrupted."""
-    with writing_store(store) as memory, progress_bar(file.name) as progress:
-        counts = import_file(memory, file, namespace, progress)
+    """Remember all messages of a file; run again, it goes on where it was interrupted.
+
+    With --llm a budget may stop the model: what is left stays pending, and is found as it was said.
+    """
+    budget, cost = budget_of(max_calls, max_seconds, max_usd), price_of(price)
+    with ExitStack() as stack:
+        model = stack.enter_context(language_model(llm, base_url, cost)) if llm is not None else None
+        memory = stack.enter_context(writing_store(store, llm=model, windows=windows_of(windows)))
+        progress = stack.enter_context(progress_bar(file.name))
+        counts = import_file(memory, file, namespace, progress, budget=budget, concurrency=concurrency)
     if as_json:
-        print_json(counts)
+        print_json(plain(counts))
     else:
         names = counts["namespaces"]
         where = f"namespace {names[0]!r}" if len(names) == 1 else f"{len(names)} namespaces"
         known = f", {counts['repeated']} known before" if counts["repeated"] else ""
         refused = f", {counts['rejected']} deleted before and not taken" if counts["rejected"] else ""
         typer.echo(f"{counts['messages']} messages{known}{refused}; {counts['units']} units in {where}")
+        print_extraction(AddResult(windows=counts["windows"], refused=counts["refused"], usage=counts["usage"]))
 
 
 @app.command()

@@ -118,8 +118,8 @@ class Memory:
     def close(self) -> None:
         """Wait for running writes and close the store; further calls raise StoreClosedError.
 
-        Where there is a model, windows are closed and extracted first, for a minute at most; what is left stays
-        pending.
+        Where there is a model, the open turns are made a window and extracted first, for a minute at most; what
+        was pending before stays so.
         """
         self.opened.close(finish=True)
 

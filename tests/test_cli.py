@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ripple import _cli_import
+from ripple._namespace import Namespace
 from ripple.cli import main
 from ripple.evaluation.stories import generate_stories
 from ripple.memory import Memory
@@ -213,15 +214,15 @@ def test_an_interrupted_import_is_resumed(ripple, document, monkeypatch, tmp_pat
     file = tmp_path / "chat.jsonl"
     file.write_text("".join(json.dumps(message) + "\n" for message in messages))
     monkeypatch.setattr(_cli_import, "_BATCH", 25)
-    add, calls = Memory.add, []
+    record, calls = Namespace.record_messages, []
 
     def interrupted(self, *arguments, **options):
         calls.append(arguments)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return add(self, *arguments, **options)
+        return record(self, *arguments, **options)
 
-    monkeypatch.setattr(Memory, "add", interrupted)
+    monkeypatch.setattr(Namespace, "record_messages", interrupted)
     assert ripple("import", file, "--store", tmp_path / "a")[0] != 0
     assert document("stats", "--store", tmp_path / "a")["turns"] == 50
     counts = document("import", file, "--store", tmp_path / "a")
