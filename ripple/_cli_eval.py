@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from inspect import Signature, signature
 from pathlib import Path
@@ -17,6 +17,7 @@ from ripple.errors import InvalidInputError
 
 if TYPE_CHECKING:
     from ripple.evaluation.datasets import Dataset
+    from ripple.evaluation.observed import ObservedModel
     from ripple.memory import Memory
 
 __all__ = ["eval_app"]
@@ -39,6 +40,13 @@ class Ranking(StrEnum):
     PAPER = "paper"
 
 
+class Units(StrEnum):
+    """What makes units of messages: rules, or a stand-in of a model that replies the set's own observations."""
+
+    RULES = "rules"
+    OBSERVATIONS = "observations"
+
+
 class Part(StrEnum):
     """What can be switched off."""
 
@@ -58,11 +66,24 @@ EmbedderName = Annotated[
 ExpansionKind = Annotated[Expansion, typer.Option("--expansion", help="How expansion searches.")]
 RankingKind = Annotated[Ranking, typer.Option("--ranking", help="The fitted sum or the paper's formula.")]
 Without = Annotated[list[Part] | None, typer.Option("--without", help="A part to switch off; may be repeated.")]
+UnitsKind = Annotated[
+    Units, typer.Option("--units", help="Units by rules, or the set's own observations through the whole writing.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions of the file.")]
 Scores = Annotated[Path | None, typer.Option("--scores", help="Save the figures of each question to this .jsonl.")]
 Against = Annotated[
     Path | None, typer.Option("--against", help="Scores of another run, compared by a paired bootstrap.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """A set, and how the memory is opened for it."""
+
+    dataset: Dataset
+    opening: Mapping[str, Any] = field(default_factory=dict)
+    units: str = Units.RULES.value
+    model: ObservedModel | None = None
 
 
 def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -78,10 +99,10 @@ def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
         scores: Scores = None,
         against: Against = None,
         as_json: AsJson = False,
-        **files: Path,
+        **own: Any,
     ) -> None:
         options = _options(top_k, expansion, ranking, without, limit)
-        found = {name: _found(file) for name, file in files.items()}
+        found = {name: _found(value) if isinstance(value, Path) else value for name, value in own.items()}
         _evaluate(lambda: load(**found), options, embedder, scores, against, as_json)
 
     own = signature(load, eval_str=True).parameters.values()
@@ -92,11 +113,18 @@ def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_evaluation
-def locomo(file: DataFile) -> Any:
+def locomo(file: DataFile, units: UnitsKind = Units.RULES) -> Any:
     """Evaluate on a LoCoMo file in its original format; overall figures are over categories 1 to 4."""
     from ripple.evaluation.loaders import load_locomo
 
-    return load_locomo(file)
+    dataset = load_locomo(file)
+    if units is Units.RULES:
+        return _Run(dataset)
+    from ripple.evaluation.observed import ObservedModel, load_observations
+    from ripple.types import Windows
+
+    model = ObservedModel(dataset.conversations, load_observations(file))
+    return _Run(dataset, {"llm": model, "windows": Windows.locomo()}, units.value, model)
 
 
 @_evaluation
@@ -104,7 +132,7 @@ def longmemeval(file: DataFile) -> Any:
     """Evaluate on a LongMemEval file: one haystack and one question an instance."""
     from ripple.evaluation.loaders import load_longmemeval
 
-    return load_longmemeval(file)
+    return _Run(load_longmemeval(file))
 
 
 @_evaluation
@@ -112,7 +140,7 @@ def passages(corpus: DataFile, questions: DataFile) -> Any:
     """Evaluate on a passage corpus and its questions (HotpotQA, MuSiQue, 2WikiMultihopQA)."""
     from ripple.evaluation.loaders import load_passages
 
-    return load_passages(corpus, questions)
+    return _Run(load_passages(corpus, questions))
 
 
 @_evaluation
@@ -120,7 +148,7 @@ def messages(messages: DataFile, questions: DataFile) -> Any:
     """Evaluate on chats given as messages and questions (BEAM, MemDaily)."""
     from ripple.evaluation.loaders import load_messages
 
-    return load_messages(messages, questions)
+    return _Run(load_messages(messages, questions))
 
 
 @eval_app.command()
@@ -168,7 +196,7 @@ def _options(top_k: int, expansion: Expansion, ranking: Ranking, without: list[P
     )
 
 
-def _opened(embedder: str) -> Memory:
+def _opened(embedder: str, **opening: Any) -> Memory:
     """Return an empty memory with the embedder of that name."""
     kind, _, folder = embedder.partition(":")
     if (kind, bool(folder)) not in (("static", False), ("minilm", True)):
@@ -176,14 +204,14 @@ def _opened(embedder: str) -> Memory:
     from ripple.memory import Memory
 
     if kind == "static":
-        return Memory.open(":memory:")
+        return Memory.open(":memory:", **opening)
     from ripple.models.embedders import MiniLMEmbedder
 
-    return Memory.open(":memory:", embedder=MiniLMEmbedder(folder))
+    return Memory.open(":memory:", embedder=MiniLMEmbedder(folder), **opening)
 
 
 def _evaluate(
-    load: Callable[[], Dataset],
+    load: Callable[[], _Run],
     options: Any,
     embedder: str,
     scores: Path | None,
@@ -195,11 +223,15 @@ def _evaluate(
 
     figure = "recall@30"
     other = read_scores(against, figure) if against is not None else None
-    dataset = load()
-    with _opened(embedder) as memory, progress_bar(dataset.name) as progress:
-        report = run(dataset, options, memory, progress=progress)
+    asked = load()
+    options = replace(options, units=asked.units)
+    with _opened(embedder, **asked.opening) as memory, progress_bar(asked.dataset.name) as progress:
+        report = run(asked.dataset, options, memory, progress=progress)
     figures = dict(report.figures)
     figures["settings"] = {**figures["settings"], "embedder": embedder}
+    if asked.model is not None:
+        missing, by_rules = asked.model.compare(report.unit_texts)
+        figures["observations"] = {"facts": asked.model.facts, "missing": missing, "units_by_rules": by_rules}
     if scores is not None:
         save_scores(report, scores)
     if other is not None:
@@ -211,7 +243,7 @@ def _evaluate(
 
 
 def _print_figures(figures: dict[str, Any]) -> None:
-    names = [name for name in figures if name.startswith(("recall@", "whole@"))]
+    names = [name for name in figures if name.startswith(("recall@", "whole@"))] + ["ceiling", "share_of_ceiling"]
     rows = table("category", "n", *names, title=f"{figures['set']}: evidence recall at k source turns")
     for category, row in figures["by_category"].items():
         rows.add_row(category, str(row["n"]), *(_number(row.get(name)) for name in names))
@@ -223,8 +255,12 @@ def _print_figures(figures: dict[str, Any]) -> None:
     edges = ", ".join(f"{count} {kind}" for kind, count in figures["edges"].items())
     out.print(
         f"{figures['turns']} turns in {figures['conversations']} conversations, {figures['units']} units "
-        f"({_number(figures['turns_per_unit'])} turns a unit, ceiling {_number(figures['ceiling'])})"
+        f"({_number(figures['turns_per_unit'])} turns a unit, ceiling {_number(figures['ceiling'])}, whole sets "
+        f"{_number(figures['whole_ceiling'])})"
     )
+    if "observations" in figures:
+        counts = ", ".join(f"{count} {name}" for name, count in figures["observations"].items())
+        out.print(f"observations: {counts}; left out in writing: {figures['build']['dropped']}")
     out.print(f"edges: {edges}")
     out.print(
         f"support AUC {_number(figures['support_auc'])}; added in {figures['add_seconds']:.2f} s; recall "

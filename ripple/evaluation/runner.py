@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +64,8 @@ class EvaluatedMemory(Protocol):
     def recall(self) -> Callable[..., EvaluatedRecall]: ...
     @property
     def stats(self) -> Callable[..., EvaluatedStats]: ...
-    def add(self, messages: Any, *, namespace: str = ...) -> AddResult: ...
+    @property
+    def add(self) -> Callable[..., AddResult]: ...
     def get_all(self, *, namespace: str = ...) -> Iterable[MemoryUnit]: ...
     def delete_namespace(self, namespace: str) -> Any: ...
 
@@ -84,6 +86,8 @@ class EvalOptions:
         Parts switched off: graph, structural, lexical, dense, cues, sequence.
     limit : int or None
         Ask only the first so many questions of the file, of all kinds, and add only their conversations.
+    units : {"rules", "observations"}
+        What makes units of messages: rules, or the language model that the memory was opened with.
     """
 
     top_k: int = 30
@@ -91,6 +95,7 @@ class EvalOptions:
     ranking: str = "default"
     without: frozenset[str] = frozenset()
     limit: int | None = None
+    units: str = "rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +113,7 @@ class EvalReport:
 
     figures: Mapping[str, Any]
     scores: tuple[QuestionScore, ...]
+    unit_texts: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -121,8 +127,12 @@ class _Tally:
     units: int = 0
     citations: int = 0
     edges: dict[str, int] = field(default_factory=dict)
-    gold_turns: int = 0
-    gold_cited: int = 0
+    unit_texts: list[str] = field(default_factory=list)
+    ceilings: dict[str, list[float]] = field(default_factory=dict)
+    whole_ceilings: list[float] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+    windows: Counter[str] = field(default_factory=Counter)
+    build: Counter[str] = field(default_factory=Counter)
     add_seconds: float = 0.0
     recall_ms: list[float] = field(default_factory=list)
     context_tokens: list[float] = field(default_factory=list)
@@ -166,29 +176,42 @@ def run(
         # Not the conversation's own name: it may hold what a namespace may not.
         namespace = f"conversation-{number}"
         started = perf_counter()
-        memory.add(list(conversation.messages), namespace=namespace)
+        waiting = {} if options.units == "rules" else {"wait": True}
+        added = memory.add(list(conversation.messages), namespace=namespace, **waiting)
         tally.add_seconds += perf_counter() - started
+        _count_added(added, tally)
         _count_units(memory, namespace, asked[conversation.name], tally)
         for question in asked[conversation.name]:
             _ask(memory, namespace, question, options, cutoffs, tally)
         memory.delete_namespace(namespace)
         if progress is not None:
             progress(number + 1, len(conversations))
-    return EvalReport(_figures(dataset, conversations, options, cutoffs, tally), tuple(tally.scores))
+    return EvalReport(
+        _figures(dataset, conversations, options, cutoffs, tally), tuple(tally.scores), tuple(tally.unit_texts)
+    )
+
+
+def _count_added(added: AddResult, tally: _Tally) -> None:
+    tally.dropped.update(added.dropped)
+    tally.windows.update(added.windows)
+    for usage in added.usage.values():
+        tally.build.update(calls=usage.calls, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
 
 
 def _count_units(memory: EvaluatedMemory, namespace: str, questions: Sequence[Question], tally: _Tally) -> None:
     cited: set[str] = set()
     for unit in memory.get_all(namespace=namespace):
         tally.units += 1
+        tally.unit_texts.append(unit.text)
         tally.citations += len(unit.sources)
         cited.update(source.message_id for source in unit.sources if source.message_id is not None)
     for kind, count in memory.stats(namespace=namespace).edges.items():
         tally.edges[kind] = tally.edges.get(kind, 0) + count
     for question in questions:
-        if question.answerable:
-            tally.gold_turns += len(question.gold)
-            tally.gold_cited += sum(turn in cited for turn in question.gold)
+        if question.answerable and question.gold:
+            share = len(cited.intersection(question.gold)) / len(set(question.gold))
+            tally.ceilings.setdefault(question.category, []).append(share)
+            tally.whole_ceilings.append(float(share == 1.0))
 
 
 def _ask(
@@ -205,6 +228,7 @@ def _ask(
         namespace=namespace,
         top_k=options.top_k,
         now=question.asked_at,
+        planner="rules",
         expansion=options.expansion,
         ranking=options.ranking,
         without=options.without,
@@ -248,11 +272,14 @@ def _figures(
         "edges": dict(tally.edges),
         **_means(tally.scores, names),
         "by_category": {
-            category: _means(scores, ["recall@10", "recall@30", "whole@30"]) | {"n": len(scores)}
+            category: _means(scores, ["recall@10", "recall@30", "whole@30"])
+            | {"n": len(scores), **_ceiling(scores, tally.ceilings[category])}
             for category, scores in sorted(by_category.items())
         },
         "support_auc": auc(tally.answerable_support, tally.unanswerable_support),
-        "ceiling": tally.gold_cited / tally.gold_turns if tally.gold_turns else None,
+        **_ceiling(tally.scores, [share for shares in tally.ceilings.values() for share in shares]),
+        "whole_ceiling": mean(tally.whole_ceilings),
+        "build": {**tally.build, "dropped": dict(tally.dropped), "windows": dict(tally.windows)},
         "add_seconds": tally.add_seconds,
         "recall_ms": {"p50": percentile(tally.recall_ms, 50), "p99": percentile(tally.recall_ms, 99)},
         "context_tokens": mean(tally.context_tokens),
@@ -262,8 +289,15 @@ def _figures(
             "ranking": options.ranking,
             "without": sorted(options.without),
             "limit": options.limit,
+            "units": options.units,
         },
     }
+
+
+def _ceiling(scores: Sequence[QuestionScore], shares: Sequence[float]) -> dict[str, float | None]:
+    """Return how much of the evidence any unit cites, and which share of that is among the first 30 turns."""
+    ceiling, found = mean(shares), mean([score.figures["recall@30"] for score in scores])
+    return {"ceiling": ceiling, "share_of_ceiling": found / ceiling if ceiling and found is not None else None}
 
 
 def _means(scores: Sequence[QuestionScore], names: Sequence[str]) -> dict[str, float | None]:

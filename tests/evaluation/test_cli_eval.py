@@ -27,7 +27,7 @@ LOCOMO = {
 @pytest.fixture
 def memory(monkeypatch):
     fake = FakeMemory()
-    monkeypatch.setattr(_cli_eval, "_opened", lambda embedder: fake)
+    monkeypatch.setattr(_cli_eval, "_opened", lambda embedder, **opening: fake)
     return fake
 
 

@@ -46,12 +46,15 @@ def test_figures_are_those_worked_out_by_hand():
     assert figures["recall@30"] == figures["recall@10"] == pytest.approx((1 + 2 / 4 + 0) / 3)
     assert figures["whole@30"] == pytest.approx(1 / 3)
     assert figures["by_category"] == {
-        "1": {"recall@10": 0.75, "recall@30": 0.75, "whole@30": 0.5, "n": 2},
-        "2": {"recall@10": 0.0, "recall@30": 0.0, "whole@30": 0.0, "n": 1},
+        "1": {"recall@10": 0.75, "recall@30": 0.75, "whole@30": 0.5, "n": 2}
+        | {"ceiling": 0.875, "share_of_ceiling": pytest.approx(0.75 / 0.875)},
+        "2": {"recall@10": 0.0, "recall@30": 0.0, "whole@30": 0.0, "n": 1} | {"ceiling": 1.0, "share_of_ceiling": 0.0},
     }
     # Support: q1 .25, q2 .5, q3 0, q4 .25 against q5 0 -> one tie of four.
     assert figures["support_auc"] == pytest.approx(3.5 / 4)
-    assert figures["ceiling"] == pytest.approx(5 / 6)
+    assert figures["ceiling"] == pytest.approx((1 + 3 / 4 + 1) / 3)
+    assert figures["share_of_ceiling"] == pytest.approx(1.5 / 2.75)
+    assert figures["whole_ceiling"] == pytest.approx(2 / 3)
     assert set(figures["recall_ms"]) == {"p50", "p99"}
     assert figures["settings"]["top_k"] == 30
     json.dumps(figures)
@@ -73,6 +76,7 @@ def test_the_memory_gets_messages_questions_and_dates_but_never_gold():
         "top_k",
         "first",
         "now",
+        "planner",
         "expansion",
         "ranking",
         "without",
