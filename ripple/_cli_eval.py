@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ripple._cli_answers import Answering, Answers, Judge, Save, Saved, Votes, answer_questions
+from ripple._cli_model import BaseUrl, ModelName
 from ripple._cli_output import AsJson, console, print_json, progress_bar, table
 from ripple.config import data_directory
 from ripple.errors import InvalidInputError
@@ -76,6 +78,10 @@ Against = Annotated[
 ]
 
 
+_FILES = frozenset({"file", "corpus", "questions", "messages"})
+"""Arguments that are looked up in the data folder."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Run:
     """A set, and how the memory is opened for it."""
@@ -102,8 +108,12 @@ def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
         **own: Any,
     ) -> None:
         options = _options(top_k, expansion, ranking, without, limit)
-        found = {name: _found(value) if isinstance(value, Path) else value for name, value in own.items()}
-        _evaluate(lambda: load(**found), options, embedder, scores, against, as_json)
+        found = {name: _found(value) if name in _FILES else value for name, value in own.items()}
+        asked = load(**found)
+        if isinstance(asked, Answering):
+            answer_questions(asked, options, lambda **opening: _opened(embedder, **opening), as_json=as_json)
+        else:
+            _evaluate(asked, options, embedder, scores, against, as_json)
 
     own = signature(load, eval_str=True).parameters.values()
     *shared, _ = signature(command, eval_str=True).parameters.values()
@@ -113,10 +123,31 @@ def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_evaluation
-def locomo(file: DataFile, units: UnitsKind = Units.RULES) -> Any:
+def locomo(
+    file: DataFile,
+    units: UnitsKind = Units.RULES,
+    answers: Answers = False,
+    llm: ModelName = None,
+    base_url: BaseUrl = None,
+    judge: Judge = None,
+    votes: Votes = 3,
+    save: Save = None,
+    saved: Saved = None,
+) -> Any:
     """Evaluate on a LoCoMo file in its original format; overall figures are over categories 1 to 4."""
     from ripple.evaluation.loaders import load_locomo
 
+    if answers or saved is not None:
+        return Answering(
+            file,
+            is_observed=units is Units.OBSERVATIONS,
+            llm=llm,
+            base_url=base_url,
+            judge=judge,
+            votes=votes,
+            save=save,
+            saved=saved,
+        )
     dataset = load_locomo(file)
     if units is Units.RULES:
         return _Run(dataset)
@@ -211,7 +242,7 @@ def _opened(embedder: str, **opening: Any) -> Memory:
 
 
 def _evaluate(
-    load: Callable[[], _Run],
+    asked: _Run,
     options: Any,
     embedder: str,
     scores: Path | None,
@@ -223,7 +254,6 @@ def _evaluate(
 
     figure = "recall@30"
     other = read_scores(against, figure) if against is not None else None
-    asked = load()
     options = replace(options, units=asked.units)
     with _opened(embedder, **asked.opening) as memory, progress_bar(asked.dataset.name) as progress:
         report = run(asked.dataset, options, memory, progress=progress)

@@ -8,11 +8,16 @@ from functools import cache
 from ripple import _core
 from ripple._columns import RecallSettings
 
-__all__ = ["OpenRecall", "recall_options", "way_names"]
+__all__ = ["OpenRecall", "english_stem", "recall_options", "way_names"]
 
 _VIEWS = {"dense": 1, "lexical": 2, "cues": 4}
 _EDGE_BITS = {"structural": 2, "sequence": 8, "graph": 31}
 _FOUND_BY = ("dense", "lexical", "cue", "expansion", "bridge", "propagation", "source")
+
+
+def english_stem(word: str) -> str:
+    """Return the Porter2 stem of a word in small letters."""
+    return _core.english_stem(word)
 
 
 @cache

@@ -34,6 +34,7 @@ ROOMS = [
     {""},  # ripple/__init__.py
     {"evaluation"},
     {"_cli_output", "_cli_model", "_cli_store"},
+    {"_cli_answers"},
     {"_cli_eval", "_cli_import", "_cli_windows", "demo"},
     {"cli"},
 ]

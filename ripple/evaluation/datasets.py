@@ -32,6 +32,8 @@ class Question:
         False where the right answer is that the memory holds none (LoCoMo category 5, abstention).
     asked_at : datetime or None
         When the question is asked, where the set says so.
+    answer : str
+        The right answer, empty where the set gives none. Only metrics and the judge read it.
     """
 
     question_id: str
@@ -41,6 +43,7 @@ class Question:
     gold: tuple[str, ...]
     answerable: bool = True
     asked_at: datetime | None = None
+    answer: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -213,6 +213,7 @@ def load_locomo(path: Path) -> Dataset:
                     category=category,
                     gold=_locomo_gold(item.get("evidence"), known, repairs),
                     answerable=category != _UNANSWERABLE,
+                    answer="" if category == _UNANSWERABLE else str(item.get("answer", "")),
                 )
             )
     return Dataset(path.name, "locomo", tuple(conversations), tuple(questions), dict(+repairs))

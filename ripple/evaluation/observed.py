@@ -19,7 +19,7 @@ from ripple.evaluation.datasets import Conversation
 from ripple.evaluation.loaders import read_documents
 from ripple.language.names import name_key
 from ripple.language.sentences import clean_text
-from ripple.models.base import ModelReply, ModelRequest
+from ripple.models.base import LanguageModel, ModelReply, ModelRequest
 from ripple.models.tokens import count_tokens
 from ripple.prompts.encoding import clean, moment_of
 
@@ -66,12 +66,17 @@ class ObservedModel:
     """Answers requests for extraction with the observations of the lines that it is shown.
 
     A line is known by its date, speaker and words. Equal lines of one moment are told apart by their order.
-    Other requests get an empty reply.
+    Other requests go to ``others``; without it they get an empty reply.
     """
 
-    name = "observations"
-
-    def __init__(self, conversations: Iterable[Conversation], observations: Mapping[str, Sequence[Observation]]):
+    def __init__(
+        self,
+        conversations: Iterable[Conversation],
+        observations: Mapping[str, Sequence[Observation]],
+        others: LanguageModel | None = None,
+    ) -> None:
+        self.name = "observations" if others is None else f"observations and {others.name}"
+        self._others = others
         self._ids: dict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
         self._facts: dict[tuple[str, str], list[Observation]] = defaultdict(list)
         self._texts: set[str] = set()
@@ -95,7 +100,7 @@ class ObservedModel:
     def complete(self, request: ModelRequest, *, timeout: float) -> ModelReply:
         """Return the units of the lines shown; an observation of several lines goes with its first."""
         if request.stage != "extraction":
-            return ModelReply("{}")
+            return ModelReply("{}") if self._others is None else self._others.complete(request, timeout=timeout)
         numbers = self._numbers(json.loads(request.user)["turns"])
         units = [
             {
