@@ -49,6 +49,16 @@ class Units(StrEnum):
     OBSERVATIONS = "observations"
 
 
+class Access(StrEnum):
+    """How evidence is found among the units."""
+
+    DENSE = "dense"
+    HYBRID = "hybrid"
+    FAMILIARITY = "familiarity"
+    UNDIRECTED = "undirected"
+    RIPPLE = "ripple"
+
+
 class Part(StrEnum):
     """What can be switched off."""
 
@@ -71,6 +81,9 @@ Without = Annotated[list[Part] | None, typer.Option("--without", help="A part to
 UnitsKind = Annotated[
     Units, typer.Option("--units", help="Units by rules, or the set's own observations through the whole writing.")
 ]
+AccessKind = Annotated[
+    Access | None, typer.Option("--access", help="The way of a comparison; sets --expansion, --ranking, --without.")
+]
 Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only the first so many questions of the file.")]
 Scores = Annotated[Path | None, typer.Option("--scores", help="Save the figures of each question to this .jsonl.")]
 Against = Annotated[
@@ -90,6 +103,7 @@ class _Run:
     opening: Mapping[str, Any] = field(default_factory=dict)
     units: str = Units.RULES.value
     model: ObservedModel | None = None
+    access: Access | None = None
 
 
 def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,6 +140,7 @@ def _evaluation(load: Callable[..., Any]) -> Callable[..., Any]:
 def locomo(
     file: DataFile,
     units: UnitsKind = Units.RULES,
+    access: AccessKind = None,
     answers: Answers = False,
     llm: ModelName = None,
     base_url: BaseUrl = None,
@@ -137,6 +152,8 @@ def locomo(
     """Evaluate on a LoCoMo file in its original format; overall figures are over categories 1 to 4."""
     from ripple.evaluation.loaders import load_locomo
 
+    if access is not None and (answers or saved is not None):
+        raise InvalidInputError("--access compares evidence recall; leave out --answers and --from")
     if answers or saved is not None:
         return Answering(
             file,
@@ -150,12 +167,12 @@ def locomo(
         )
     dataset = load_locomo(file)
     if units is Units.RULES:
-        return _Run(dataset)
+        return _Run(dataset, access=access)
     from ripple.evaluation.observed import ObservedModel, load_observations
     from ripple.types import Windows
 
     model = ObservedModel(dataset.conversations, load_observations(file))
-    return _Run(dataset, {"llm": model, "windows": Windows.locomo()}, units.value, model)
+    return _Run(dataset, {"llm": model, "windows": Windows.locomo()}, units.value, model, access)
 
 
 @_evaluation
@@ -249,6 +266,7 @@ def _evaluate(
     against: Path | None,
     as_json: bool,
 ) -> None:
+    from ripple.evaluation.access import AccessedMemory
     from ripple.evaluation.metrics import paired_bootstrap
     from ripple.evaluation.runner import read_scores, run, save_scores, scores_of
 
@@ -256,9 +274,14 @@ def _evaluate(
     other = read_scores(against, figure) if against is not None else None
     options = replace(options, units=asked.units)
     with _opened(embedder, **asked.opening) as memory, progress_bar(asked.dataset.name) as progress:
-        report = run(asked.dataset, options, memory, progress=progress)
+        accessed = memory if asked.access is None else AccessedMemory(memory, asked.access.value)
+        report = run(asked.dataset, options, accessed, progress=progress)
     figures = dict(report.figures)
     figures["settings"] = {**figures["settings"], "embedder": embedder}
+    if isinstance(accessed, AccessedMemory):
+        figures["settings"] |= {"access": asked.access, "taken": dict(accessed.taken)}
+        for name in ("expansion", "ranking", "without"):
+            del figures["settings"][name]
     if asked.model is not None:
         missing, by_rules = asked.model.compare(report.unit_texts)
         figures["observations"] = {"facts": asked.model.facts, "missing": missing, "units_by_rules": by_rules}

@@ -77,6 +77,17 @@ def test_options_reach_the_memory(memory, locomo, capsys):
     assert call["without"] == {"graph", "cues"}
 
 
+def test_the_way_of_a_comparison_reaches_the_memory(memory, locomo, capsys):
+    code, out, _ = ripple(capsys, "eval", "locomo", locomo, "--access", "undirected", "--json")
+    settings = json.loads(out)["settings"]
+    assert (code, settings["access"], settings["taken"]) == (0, "undirected", {"undirected": 2})
+    assert "expansion" not in settings
+    assert {call["expansion"] for call in memory.calls} == {"undirected"}
+    code, _, err = ripple(capsys, "eval", "locomo", locomo, "--access", "dense", "--answers")
+    assert code == 1
+    assert "--access" in err
+
+
 def test_scores_of_two_runs_are_compared(memory, locomo, tmp_path, capsys):
     saved = tmp_path / "scores.jsonl"
     assert ripple(capsys, "eval", "locomo", locomo, "--scores", saved)[0] == 0
