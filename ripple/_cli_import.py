@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from ripple.errors import InvalidInputError
 from ripple.evaluation.loaders import load_locomo, load_longmemeval, read_documents, resolve_path
-from ripple.types import AddResult, Usage
+from ripple.types import AddResult, Turn, Usage
 
 if TYPE_CHECKING:
     from ripple.evaluation.datasets import Dataset
     from ripple.memory import Memory
     from ripple.models.budget import Budget
+    from ripple.types import Windows
 
-__all__ = ["import_file"]
+__all__ = ["estimate_file", "import_file"]
 
 _BATCH = 1_000
 
@@ -51,6 +52,44 @@ def import_file(
     groups = list(_groups(file, first, documents, namespace))
     _check(file, groups)
     return _add(memory, groups, progress, budget, concurrency)
+
+
+def estimate_file(path: Path, namespace: str | None, windows: Windows) -> dict[str, int]:
+    """Return how many messages, windows, calls and input tokens a model's import of a file takes; nothing is asked.
+
+    Every window is counted as one call that works at once; what the gate would spare is counted too.
+    """
+    from ripple.models.driver import estimate_input
+    from ripple.prompts.extraction import build
+    from ripple.write.messages import check_messages
+    from ripple.write.windows import WindowCutter, context_of
+
+    file = resolve_path(path)
+    documents = read_documents(file)
+    first = next(documents, None)
+    if first is None:
+        raise InvalidInputError(f"{file.name} is empty; want messages")
+    if isinstance(first, Mapping) and first.get("type") == "namespace" and "content" not in first:
+        raise InvalidInputError(f"{file.name} is an export, whose units are restored; no model is called for it")
+    groups = list(_groups(file, first, documents, namespace))
+    _check(file, groups)
+    counts = dict.fromkeys(("messages", "windows", "calls", "input_tokens"), 0)
+    for _, messages in groups:
+        turns = [
+            Turn(number, told.text, told.speaker, told.said_at, told.message_id, told.session)
+            for number, told in enumerate(check_messages(messages), start=1)
+        ]
+        cutter = WindowCutter(windows)
+        cut = [*cutter.add(turns), cutter.close()]
+        previous: list[Turn] = []
+        counts["messages"] += len(turns)
+        for window in filter(None, cut):
+            request = build(window, before=context_of(previous, window[0], windows))
+            counts["windows"] += 1
+            counts["calls"] += 1
+            counts["input_tokens"] += estimate_input(request)
+            previous = window
+    return counts
 
 
 def _restore(memory: Memory, file: Path, rows: Iterator[Any], namespace: str) -> dict[str, Any]:

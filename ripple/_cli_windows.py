@@ -26,6 +26,7 @@ __all__ = [
     "budget_of",
     "pending_app",
     "price_of",
+    "print_estimate",
     "print_extraction",
     "usage",
     "windows_of",
@@ -159,3 +160,16 @@ def print_extraction(result: AddResult) -> None:
         typer.echo(f"the budget of {limit} had no room for {count} calls; 'ripple pending retry' goes on", err=True)
     if result.usage:
         _print_usage(result.usage)
+
+
+def print_estimate(counts: Mapping[str, int], price: tuple[float, float] | None, *, as_json: bool) -> None:
+    """Tell what an import would take of a model; its output is not foreseen, so the price is that of the input."""
+    usd = None if price is None else counts["input_tokens"] * price[0] / 1_000_000
+    if as_json:
+        print_json({**counts, "input_usd": usd})
+        return
+    cost = "" if usd is None else f", {usd:.4f} usd before output"
+    typer.echo(
+        f"{counts['messages']:,} messages in {counts['windows']:,} windows: {counts['calls']:,} calls, "
+        f"about {counts['input_tokens']:,} input tokens{cost}"
+    )

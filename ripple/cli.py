@@ -18,7 +18,7 @@ import typer.core
 import typer.main
 
 from ripple._cli_eval import Expansion, eval_app
-from ripple._cli_import import import_file
+from ripple._cli_import import estimate_file, import_file
 from ripple._cli_model import BaseUrl, ModelName, Planner, Rounds, Seconds, language_model
 from ripple._cli_output import (
     AsJson,
@@ -52,6 +52,7 @@ from ripple._cli_windows import (
     budget_of,
     pending_app,
     price_of,
+    print_estimate,
     print_extraction,
     usage,
     windows_of,
@@ -172,6 +173,7 @@ def import_command(
     max_seconds: MaxSeconds = None,
     max_usd: MaxUsd = None,
     price: PriceText = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only estimate the model's calls; none is made.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Remember all messages of a file; run again, it goes on where it was interrupted.
@@ -179,6 +181,9 @@ def import_command(
     With --llm a budget may stop the model: what is left stays pending, and is found as it was said.
     """
     budget, cost = budget_of(max_calls, max_seconds, max_usd), price_of(price)
+    if dry_run:
+        print_estimate(estimate_file(file, namespace, windows_of(windows)), cost, as_json=as_json)
+        return
     with ExitStack() as stack:
         model = stack.enter_context(language_model(llm, base_url, cost)) if llm is not None else None
         memory = stack.enter_context(writing_store(store, llm=model, windows=windows_of(windows)))

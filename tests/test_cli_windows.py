@@ -106,3 +106,17 @@ def test_a_failing_endpoint_is_told_and_loses_nothing(ripple: Run, chats: Path, 
 def test_wrong_options_are_one_line(ripple: Run, chats: Path, store: Path, arguments: tuple[str, str]) -> None:
     code, out, err = ripple("import", chats, "--llm", "x", "--store", store, *arguments)
     assert code in (1, 2) and out == "" and "Traceback" not in err and not store.exists()
+
+
+def test_dry_run_foresees_the_calls_and_writes_nothing(ripple: Run, chats: Path, store: Path) -> None:
+    with running_server() as server:
+        server.script(extract)
+        model = ("--llm", "scripted", "--base-url", server.url, "--store", store)
+        code, out, err = ripple("import", chats, *model, "--dry-run", "--price", "0.4,1.6", "--json")
+        foreseen = json.loads(out)
+        assert (code, err, server.received, store.exists()) == (0, "", [], False)
+        taken = json.loads(ripple("import", chats, *model, "--json")[1])
+        assert foreseen["calls"] == foreseen["windows"] == taken["usage"]["extraction"]["calls"]
+    assert foreseen["messages"] == 6 and foreseen["input_usd"] == pytest.approx(foreseen["input_tokens"] * 0.4e-6)
+    across = ripple("import", chats, "--dry-run", "--windows", "locomo", "--store", store)[1]
+    assert across.startswith("6 messages in 1 windows: 1 calls")
