@@ -142,11 +142,11 @@ class Extractor:
             except RippleError as error:  # the windows stay pending; the next add or flush tries again
                 _log.warning("extraction in the background stopped: %s", type(error).__name__)
 
-    def stop(self) -> None:
-        """Let the thread finish the windows that it has, and wait for it."""
+    def stop(self, *, wait: bool) -> None:
+        """Let the thread finish the windows that it has, and wait for it where told to."""
         self._is_stopped = True
         self._work.set()
-        if self._worker is not None:
+        if wait and self._worker is not None:
             self._worker.join()
 
 

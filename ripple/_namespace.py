@@ -164,11 +164,14 @@ class Namespace:
         self._builder = threading.Thread(target=build, name="ripple-vector-graph", daemon=True)
         self._builder.start()
 
-    def close(self) -> None:
-        """Stop what runs in the background and wait for it and for a running write."""
+    def close(self, *, abandon: bool = False) -> None:
+        """Stop what runs in the background and wait for it and for a running write.
+
+        ``abandon`` does not wait for a model: what it still gives finds no namespace.
+        """
         self._is_closed = True
         if self._extractor is not None:
-            self._extractor.stop()
+            self._extractor.stop(wait=not abandon)
         if self._builder is not None:
             self._builder.join()
         with self._writer:

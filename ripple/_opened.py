@@ -108,7 +108,7 @@ class OpenStore:
         """Delete a namespace with all that it holds."""
         self.existing(name)
         with self._lock:
-            self._namespaces.pop(name).close()
+            self._namespaces.pop(name).close(abandon=True)
             deleted = self.record.delete_namespace(name)
         return ForgetResult(turns=deleted.turns, units=deleted.units, edges=deleted.edges, pending=deleted.pending)
 

@@ -398,3 +398,23 @@ def test_what_waits_reads_like_other_evidence() -> None:
         assert {evidence.kind for evidence in recall.evidence} == {"turn", "unit"}
         assert "Parcel number 4 lies" in recall.context(max_tokens=500)
         assert "Parcel number 4 lies" in recall.explain()
+
+
+def test_deleting_a_namespace_waits_for_no_model() -> None:
+    started, go_on = threading.Event(), threading.Event()
+
+    def hang(request: ModelRequest, timeout: float) -> ModelReply:
+        started.set()
+        go_on.wait(10)
+        return extract(request)
+
+    with open_memory(":memory:", hang) as memory:
+        memory.add([message(number) for number in (1, 2, 3)], namespace="doomed", wait=False)
+        assert started.wait(5)
+        before = time.monotonic()
+        memory.delete_namespace("doomed")
+        assert time.monotonic() - before < 3
+        go_on.set()
+        memory.add([message(1)], namespace="doomed")
+        assert [evidence.unit_id for evidence in memory.search("parcel", namespace="doomed")] == [-1]
+        assert memory.verify(deep=True) == []
