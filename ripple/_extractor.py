@@ -74,9 +74,11 @@ class Extractor:
         def jobs() -> Generator[Job, None, None]:
             for batch in batches:
                 take(batch, report)
-                yield from self._claimed()
+                if not ledger.refused():  # else what was refused would be asked for again and again
+                    yield from self._claimed()
             self._queue.close_open()
-            yield from self._claimed()
+            if not ledger.refused():
+                yield from self._claimed()
 
         self._drain(jobs(), report, ledger, concurrency)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -25,7 +26,7 @@ from ripple.language.sentences import clean_text
 from ripple.models.budget import Ledger
 from ripple.read.context import Recall
 from ripple.read.recall import RecallParts, RecallRequest, recall
-from ripple.read.units import as_unit, oldest_first
+from ripple.read.units import as_unit, by_keys, oldest_first, record_alone_selects
 from ripple.store import Batch, Record, Window, WindowState
 from ripple.types import (
     AddResult,
@@ -283,9 +284,15 @@ class Namespace:
     def result(self, report: IngestReport, ledger: Ledger, started: float) -> AddResult:
         """Return what became of a call."""
         self._build_in_background()
-        outcomes = report.outcomes
+        outcomes, windows = report.outcomes, Counter(done=report.done)
         if self._extractor is not None:
             outcomes = self._outcomes(report)
+            told = set(report.turn_ids)
+            windows.update(
+                window.state
+                for window in self._windows.status()
+                if window.window_id in report.waiting or not told.isdisjoint(window.turn_ids)
+            )
         return AddResult(
             turn_ids=tuple(report.turn_ids),
             outcomes=tuple(outcomes),
@@ -296,7 +303,7 @@ class Namespace:
             dropped={reason: count for reason, count in report.dropped.items() if count},
             edges_added=report.edges_added,
             edges_evicted=report.edges_evicted,
-            windows={state: count for state, count in report.windows.items() if count},
+            windows=dict(+windows),
             refused=dict(ledger.refused()),
             usage=dict(ledger.by_stage()),
             seconds=time.perf_counter() - started,
@@ -403,8 +410,8 @@ class Namespace:
     def forget(self, where: Filter, *, dry_run: bool) -> ForgetResult:
         """Delete the turns that match and everything that is derived from them alone."""
         with self._writer:
-            turn_ids = self._record.select_turns(self.number, _by_keys(where), name_key=name_key).tolist()
-            if not _only_the_record_selects(where):  # raw turns, of which the record knows no cues
+            turn_ids = self._record.select_turns(self.number, by_keys(where), name_key=name_key).tolist()
+            if not record_alone_selects(where):  # raw turns, of which the record knows no cues
                 turn_ids += [-unit for unit in self._engine.select(where).tolist() if unit < 0]
             forgotten = self._record.forget_turns(self.number, turn_ids, dry_run=dry_run)
             if not dry_run:
@@ -452,9 +459,9 @@ class Namespace:
     def selected(self, request: RecallRequest) -> RecallRequest:
         """Return the request with what only the record selects by as unit ids."""
         where = request.where
-        if where is None or not _only_the_record_selects(where):
+        if where is None or not record_alone_selects(where):
             return request
-        return replace(request, unit_ids=self._record.select(self.number, _by_keys(where)).tolist())
+        return replace(request, unit_ids=self._record.select(self.number, by_keys(where)).tolist())
 
     def recall_parts(self, support_threshold: float) -> RecallParts:
         """Return what recalls need of the namespace."""
@@ -479,21 +486,6 @@ class Namespace:
     def _embed_query(self, text: str) -> npt.NDArray[np.float32] | None:
         vector = to_unit_rows(self._embed([text]))[0]
         return None if np.isnan(vector[0]) else vector
-
-
-def _only_the_record_selects(where: Filter) -> bool:
-    """Whether the engine, to which no name is no condition, cannot select by the filter."""
-    is_empty = () in (where.session, where.participants, where.locations)
-    return is_empty or where.metadata is not None or where.ids is not None
-
-
-def _by_keys(where: Filter) -> Filter:
-    """Return the filter with its names as keys, as the record compares them."""
-    return replace(
-        where,
-        participants=where.participants and tuple(name_key(name) for name in where.participants),
-        locations=where.locations and tuple(name_key(name) for name in where.locations),
-    )
 
 
 def _not_found(unit_id: int) -> UnitNotFoundError:

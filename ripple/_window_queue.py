@@ -297,7 +297,10 @@ class WindowQueue:
         )
         report.dropped.update(found.dropped)
         report.problems.update(found.problems)
-        self._finish(job, "done", report)
+        self._scope.engine.hide_turns(job.turn_ids)
+        report.done += 1
+        with self._changed:
+            self._jobs.pop(job.window_id, None)
 
     def _remove_fallback(self, job: Job) -> None:
         """Delete what rules made of a window, before the model's units take its place."""
@@ -308,8 +311,8 @@ class WindowQueue:
 
     def _note_failure(self, job: Job, error: RippleError, report: IngestReport) -> None:
         reason = getattr(error, "reason", "") or type(error).__name__
+        report.waiting.add(job.window_id)
         if reason == "budget":
-            report.windows["pending"] += 1
             return
         _log.warning("window %d was not extracted: %s", job.window_id, reason)
         record, namespace = self._scope.record, self._scope.namespace
@@ -318,7 +321,6 @@ class WindowQueue:
         was_failed = job.state is WindowState.FAILED
         if job.attempts < self._rule.attempts or was_failed:
             record.windows.mark(namespace, [job.window_id], state=job.state, reason=reason)
-            report.windows[job.state.value] += 1
             return
         if self._rule.fallback:
             write_turns(job.turns, report, self._scope, windows=[job.window_id], failure=reason)
@@ -326,13 +328,6 @@ class WindowQueue:
         else:
             record.windows.mark(namespace, [job.window_id], state=WindowState.FAILED, reason=reason)
         job.state = WindowState.FAILED
-        report.windows["failed"] += 1
-
-    def _finish(self, job: Job, state: str, report: IngestReport) -> None:
-        self._scope.engine.hide_turns(job.turn_ids)
-        report.windows[state] += 1
-        with self._changed:
-            self._jobs.pop(job.window_id, None)
 
 
 def _prompt_version() -> str:

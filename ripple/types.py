@@ -368,7 +368,8 @@ class AddResult:
     decisions, dropped : mapping of str to int
         Adds, merges and links; what was left out or left empty, by reason.
     windows : mapping of str to int
-        Windows of a language model that the call finished, by state.
+        Windows of a language model by state: those that the call finished, and those of its messages that it
+        left ``pending`` or ``failed``.
     refused : mapping of str to int
         Model calls that the budget had no room for, by limit.
     usage : mapping of str to Usage

@@ -418,3 +418,13 @@ def test_deleting_a_namespace_waits_for_no_model() -> None:
         memory.add([message(1)], namespace="doomed")
         assert [evidence.unit_id for evidence in memory.search("parcel", namespace="doomed")] == [-1]
         assert memory.verify(deep=True) == []
+
+
+def test_each_window_is_counted_once_whatever_the_budget_refused() -> None:
+    rule = Windows(turns=3, overlap=1)
+    with open_memory(":memory:", windows=rule) as memory:
+        added = memory.add_many([[message(n) for n in range(12)]], budget=Budget(llm_calls=1), concurrency=1)
+        assert added.windows == {"done": 1, "pending": len(memory.pending())}
+        assert added.windows["pending"] == 5
+        again = memory.add([message(20)], budget=Budget(llm_calls=0))
+        assert again.windows == {"pending": 5}

@@ -1,13 +1,15 @@
-"""Units as recall hands them out: raw turns in the form of units, chains of state in their order."""
+"""Units as they are asked for and handed out: filters by keys, raw turns in the form of units, chains in order."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from ripple.language.names import name_key
 from ripple.language.sentences import clean_text
-from ripple.types import MemoryUnit, Source, Turn
+from ripple.types import Filter, MemoryUnit, Source, Turn
 
-__all__ = ["as_unit", "oldest_first"]
+__all__ = ["as_unit", "by_keys", "oldest_first", "record_alone_selects"]
 
 
 def as_unit(turn: Turn) -> MemoryUnit:
@@ -36,3 +38,18 @@ def oldest_first(units: Mapping[int, MemoryUnit]) -> list[MemoryUnit]:
         first = next((unit_id for unit_id in left if unit_id not in replaced), next(iter(left)))
         ordered.append(left.pop(first))
     return ordered
+
+
+def record_alone_selects(where: Filter) -> bool:
+    """Whether the engine, to which no name is no condition, cannot select by the filter."""
+    is_empty = () in (where.session, where.participants, where.locations)
+    return is_empty or where.metadata is not None or where.ids is not None
+
+
+def by_keys(where: Filter) -> Filter:
+    """Return the filter with its names as keys, as the record compares them."""
+    return replace(
+        where,
+        participants=where.participants and tuple(name_key(name) for name in where.participants),
+        locations=where.locations and tuple(name_key(name) for name in where.locations),
+    )

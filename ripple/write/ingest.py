@@ -56,7 +56,8 @@ class IngestReport:
     rejected: int = 0
     edges_added: int = 0
     edges_evicted: int = 0
-    windows: Counter[str] = field(default_factory=Counter)
+    done: int = 0  # windows
+    waiting: set[int] = field(default_factory=set)  # windows that an attempt did not finish
     problems: Counter[str] = field(default_factory=Counter)
 
 
