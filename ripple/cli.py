@@ -74,7 +74,6 @@ app = typer.Typer(
 )
 app.add_typer(eval_app, name="eval")
 app.add_typer(pending_app, name="pending")
-app.command()(usage)
 
 Query = Annotated[str, typer.Argument(help="A question or words.")]
 UnitId = Annotated[int, typer.Argument(min=1, help="A unit id, as search and recall show it.")]
@@ -454,6 +453,9 @@ def stats(
     for name, value in counts.items():
         rows.add_row(name, shown(value))
     console().print(rows)
+
+
+app.command()(usage)
 
 
 @app.command()
