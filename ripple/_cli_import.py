@@ -41,12 +41,8 @@ def import_file(
     their position, so that a second run takes each message once: an interrupted import is resumed by running
     it again. An export becomes a new namespace, as a whole or not at all.
     """
-    file = resolve_path(path)
-    documents = read_documents(file)
-    first = next(documents, None)
-    if first is None:
-        raise InvalidInputError(f"{file.name} is empty; want messages")
-    if isinstance(first, Mapping) and first.get("type") == "namespace" and "content" not in first:
+    file, first, documents, is_export = _opened(path)
+    if is_export:
         name = first.get("name") if namespace is None else namespace
         return _restore(memory, file, chain([first], documents), str(name))
     groups = list(_groups(file, first, documents, namespace))
@@ -64,12 +60,8 @@ def estimate_file(path: Path, namespace: str | None, windows: Windows) -> dict[s
     from ripple.write.messages import check_messages
     from ripple.write.windows import WindowCutter, context_of
 
-    file = resolve_path(path)
-    documents = read_documents(file)
-    first = next(documents, None)
-    if first is None:
-        raise InvalidInputError(f"{file.name} is empty; want messages")
-    if isinstance(first, Mapping) and first.get("type") == "namespace" and "content" not in first:
+    file, first, documents, is_export = _opened(path)
+    if is_export:
         raise InvalidInputError(f"{file.name} is an export, whose units are restored; no model is called for it")
     groups = list(_groups(file, first, documents, namespace))
     _check(file, groups)
@@ -90,6 +82,17 @@ def estimate_file(path: Path, namespace: str | None, windows: Windows) -> dict[s
             counts["input_tokens"] += estimate_input(request)
             previous = window
     return counts
+
+
+def _opened(path: Path) -> tuple[Path, Any, Iterator[Any], bool]:
+    """Return the file of a path, its first document, the others, and whether it is an export."""
+    file = resolve_path(path)
+    documents = read_documents(file)
+    first = next(documents, None)
+    if first is None:
+        raise InvalidInputError(f"{file.name} is empty; want messages")
+    is_export = isinstance(first, Mapping) and first.get("type") == "namespace" and "content" not in first
+    return file, first, documents, is_export
 
 
 def _restore(memory: Memory, file: Path, rows: Iterator[Any], namespace: str) -> dict[str, Any]:

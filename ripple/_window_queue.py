@@ -221,9 +221,10 @@ class WindowQueue:
 
         record, namespace = self._scope.record, self._scope.namespace
         turns = tuple(record.turns(namespace, job.turn_ids).values())
-        before = record.windows.turns_before(namespace, job.turn_ids[0], self._rule.overlap)
-        job.turns = turns
-        job.before = tuple(context_of(before, turns[0], self._rule)) if turns else ()
+        job.turns, job.before = turns, ()
+        if turns:  # else all of them were deleted since the window was claimed
+            before = record.windows.turns_before(namespace, turns[0].turn_id, self._rule.overlap)
+            job.before = tuple(context_of(before, turns[0], self._rule))
         names = self._scope.names
         return extract_window(
             turns,
@@ -303,9 +304,13 @@ class WindowQueue:
             self._jobs.pop(job.window_id, None)
 
     def _remove_fallback(self, job: Job) -> None:
-        """Delete what rules made of a window, before the model's units take its place."""
+        """Delete what rules made of a window, before the model's units take its place.
+
+        What somebody has updated or linked since stays as it is.
+        """
         record, namespace = self._scope.record, self._scope.namespace
-        unit_ids = record.windows.units_of(namespace, job.turn_ids)
+        made = record.windows.units_of(namespace, job.turn_ids)
+        unit_ids = [unit_id for unit_id in made if not self._scope.engine.state_edges(unit_id)]
         record.delete_units(namespace, unit_ids, delete_orphan_turns=False)
         self._scope.engine.remove(unit_ids)
 
@@ -323,7 +328,14 @@ class WindowQueue:
             record.windows.mark(namespace, [job.window_id], state=job.state, reason=reason)
             return
         if self._rule.fallback:
-            write_turns(job.turns, report, self._scope, windows=[job.window_id], failure=reason)
+            write_turns(
+                job.turns,
+                report,
+                self._scope,
+                windows=[job.window_id],
+                prompt_version=_prompt_version(),
+                failure=reason,
+            )
             self._scope.engine.hide_turns(job.turn_ids)
         else:
             record.windows.mark(namespace, [job.window_id], state=WindowState.FAILED, reason=reason)

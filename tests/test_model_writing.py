@@ -428,3 +428,28 @@ def test_each_window_is_counted_once_whatever_the_budget_refused() -> None:
         assert added.windows["pending"] == 5
         again = memory.add([message(20)], budget=Budget(llm_calls=0))
         assert again.windows == {"pending": 5}
+
+
+def test_a_window_that_was_given_up_stays_listed_when_the_store_is_opened_again(tmp_path: Path) -> None:
+    rule = Windows(turns=3, attempts=1)
+    with open_memory(tmp_path / "store", failing(), windows=rule) as memory:
+        memory.add([message(number) for number in (1, 2, 3)])
+        listed = memory.pending()
+    with open_memory(tmp_path / "store", windows=rule) as memory:
+        assert memory.pending() == listed and listed[0].state == "failed"
+        corrected = memory.update(2, "Parcel number 2 lies in the cellar.")
+        assert memory.retry().windows == {"done": 1}
+        assert memory.pending() == []
+        assert memory.get(corrected).content == "Parcel number 2 lies in the cellar."
+        assert set(cited(memory)) == {1, 2, 3} and memory.verify(deep=True) == []
+
+
+def test_a_window_whose_turns_are_all_deleted_after_it_was_claimed_asks_nothing() -> None:
+    with open_memory(":memory:", failing(), extract) as memory:
+        memory.add([message(number) for number in (1, 2, 3)])
+        namespace = memory.opened.existing("default")
+        (job,) = namespace._windows.claim(at_once=True)
+        memory.forget(Filter(participants=("Ana", "Bob")))
+        with pytest.raises(StopIteration):
+            next(namespace._windows.steps(job))
+        assert memory.pending() == []

@@ -106,17 +106,24 @@ def ingest(messages: Sequence[Message], report: IngestReport, scope: Scope) -> l
 
 
 def write_turns(
-    turns: Sequence[Turn], report: IngestReport, scope: Scope, *, windows: Sequence[int], failure: str = ""
+    turns: Sequence[Turn],
+    report: IngestReport,
+    scope: Scope,
+    *,
+    windows: Sequence[int],
+    prompt_version: str = "",
+    failure: str = "",
 ) -> set[int]:
     """Extract by rules, decide and commit recorded turns whose windows wait; return the turns without a unit.
 
-    With a ``failure`` the units stand in for an extraction that failed for that reason.
+    With a ``failure`` the units stand in for an extraction that failed for that reason, by the prompt of that
+    version: the windows stay those of a model.
     """
     drafts = extract_rules(turns, scope.names.participants.resolve)
     cited = {turn_id for draft in drafts for turn_id in draft.turn_ids}
     empty = {turn.turn_id for turn in turns} - cited
     report.dropped["empty"] += len(empty)
-    write_drafts(drafts, report, scope, windows=windows, failure=failure)
+    write_drafts(drafts, report, scope, windows=windows, prompt_version=prompt_version, failure=failure)
     return empty
 
 
